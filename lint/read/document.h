@@ -1,0 +1,63 @@
+// A YAML or JSON file as a tree that knows where everything stands.
+//
+// This is the only place that knows LLVM's YAML parser (see document.cc for what it leaves to us: folding, merge
+// keys, duplicate keys, aliases, tabs). Later stages see plain values. Aliases share the node they name, so a tree
+// can be a graph without cycles; walk it with a depth in mind, not by copying.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lint/read/source.h"
+
+namespace kvbudget {
+
+struct Node;
+using NodePtr = std::shared_ptr<const Node>;
+
+struct Entry {
+  SourceText key;
+  NodePtr value;
+};
+
+struct Node {
+  enum class Kind { kNull, kScalar, kSequence, kMapping };
+  enum class Style { kPlain, kSingleQuoted, kDoubleQuoted, kLiteral, kFolded };
+
+  Kind kind = Kind::kNull;
+  Style style = Style::kPlain;
+  SourceText text;             ///< scalar: the value as YAML means it (folded, unescaped, trimmed)
+  std::vector<NodePtr> items;  ///< sequence
+  std::vector<Entry> entries;  ///< mapping, merge keys expanded, the last of a duplicate key kept
+  Location where;              ///< scalar: the value without quotes; collection: first to last child; null: the key
+
+  bool is_scalar() const { return kind == Kind::kScalar; }
+  bool is_mapping() const { return kind == Kind::kMapping; }
+  bool is_sequence() const { return kind == Kind::kSequence; }
+
+  /// Value of `key`, or null when this is no mapping or has no such key.
+  const Node* find(std::string_view key) const;
+  const Entry* find_entry(std::string_view key) const;
+  /// Follows a path of keys: `at({"spec", "template", "spec"})`.
+  const Node* at(std::initializer_list<std::string_view> path) const;
+  /// Text of a scalar, empty for anything else.
+  std::string_view scalar() const { return is_scalar() ? text.view() : std::string_view(); }
+};
+
+/// Something in the file that is not what the format allows.
+struct SyntaxError {
+  Location where;
+  std::string message;
+};
+
+struct Document {
+  std::vector<NodePtr> roots;  ///< one per YAML document that could be read (JSON: one)
+  std::vector<SyntaxError> errors;
+};
+
+/// Reads every YAML document of `file`. Never throws and never gives up on the siblings of a broken document.
+Document parse_yaml(const SourceFile& file);
+
+}  // namespace kvbudget
