@@ -1,8 +1,9 @@
 // A YAML or JSON file as a tree that knows where everything stands.
 //
-// This is the only place that knows LLVM's YAML parser (see document.cc for what it leaves to us: folding, merge
-// keys, duplicate keys, aliases, tabs). Later stages see plain values. Aliases share the node they name, so a tree
-// can be a graph without cycles; walk it with a depth in mind, not by copying.
+// This is the only place that knows LLVM's YAML parser (see document.cc for what it leaves to us:
+// folding, merge keys, duplicate keys, aliases, tabs). Later stages see plain values. Aliases share
+// the node they name, so a tree can be a graph without cycles; walk it with a depth in mind, not by
+// copying.
 #pragma once
 
 #include <memory>
@@ -31,7 +32,8 @@ struct Node {
   SourceText text;             ///< scalar: the value as YAML means it (folded, unescaped, trimmed)
   std::vector<NodePtr> items;  ///< sequence
   std::vector<Entry> entries;  ///< mapping, merge keys expanded, the last of a duplicate key kept
-  Location where;              ///< scalar: the value without quotes; collection: first to last child; null: the key
+  Location
+      where;  ///< scalar: the value without quotes; collection: first to last child; null: the key
 
   bool is_scalar() const { return kind == Kind::kScalar; }
   bool is_mapping() const { return kind == Kind::kMapping; }
@@ -57,7 +59,8 @@ struct Document {
   std::vector<SyntaxError> errors;
 };
 
-/// Reads every YAML document of `file`. Never throws and never gives up on the siblings of a broken document.
+/// Reads every YAML document of `file`. Never throws and never gives up on the siblings of a broken
+/// document.
 Document parse_yaml(const SourceFile& file);
 
 }  // namespace kvbudget

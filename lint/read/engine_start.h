@@ -1,5 +1,6 @@
-// One start of an inference engine, as a file states it: the words of its command line, its environment, its image
-// and the GPUs it is given. Format readers produce these; nothing here knows what a flag means.
+// One start of an inference engine, as a file states it: the words of its command line, its
+// environment, its image and the GPUs it is given. Format readers produce these; nothing here knows
+// what a flag means.
 #pragma once
 
 #include <optional>
@@ -11,7 +12,8 @@
 
 namespace kvbudget {
 
-/// A word of the command line. `known` is false when part of it is decided elsewhere (template, shell variable).
+/// A word of the command line. `known` is false when part of it is decided elsewhere (template,
+/// shell variable).
 struct Word {
   SourceText text;
   bool known = true;
@@ -20,14 +22,16 @@ struct Word {
 struct EnvVar {
   SourceText name;
   SourceText value;
-  bool known = true;  ///< false: comes from a secret, a config map that is not on disk, or a template
+  bool known =
+      true;  ///< false: comes from a secret, a config map that is not on disk, or a template
 };
 
 /// What a file says about the accelerators of one engine.
 struct GpuRequest {
-  std::optional<Located<std::string>> name;  ///< as written: GKE label, gpu.product, instance type, "L4"
-  std::optional<Located<uint32_t>> count;    ///< GPUs of one container; absent when "all" or not said
-  std::string resource;                      ///< "nvidia.com/gpu", "amd.com/gpu", "nvidia.com/mig-1g.10gb" …
+  std::optional<Located<std::string>>
+      name;  ///< as written: GKE label, gpu.product, instance type, "L4"
+  std::optional<Located<uint32_t>> count;  ///< GPUs of one container; absent when "all" or not said
+  std::string resource;  ///< "nvidia.com/gpu", "amd.com/gpu", "nvidia.com/mig-1g.10gb" …
 };
 
 /// A key of a vLLM config file, given in place of flags.
@@ -38,19 +42,23 @@ struct ConfigKey {
 
 struct EngineStart {
   const SourceFile* file = nullptr;
-  Location where;         ///< the command (`vllm serve` or the first argument), for findings about the whole start
-  std::string kind;       ///< "kubernetes", "compose", "shell", "vllm-config", "command-line"
-  std::string name;       ///< "Deployment/llama/vllm", "service chat": identity without path or line
-  std::vector<Word> argv; ///< words behind the entry point: flags and the positional model, never the program
-  bool serve = true;      ///< `vllm serve`; false for the api_server module
+  Location where;    ///< the command (`vllm serve` or the first argument), for findings about the
+                     ///< whole start
+  std::string kind;  ///< "kubernetes", "compose", "shell", "vllm-config", "command-line"
+  std::string name;  ///< "Deployment/llama/vllm", "service chat": identity without path or line
+  std::vector<Word>
+      argv;  ///< words behind the entry point: flags and the positional model, never the program
+  bool serve = true;              ///< `vllm serve`; false for the api_server module
   std::vector<ConfigKey> config;  ///< the file is itself a vLLM config file: its keys
   std::vector<EnvVar> env;
   std::optional<SourceText> image;
   bool image_known = true;
   GpuRequest gpu;
   std::optional<Located<uint32_t>> replicas;
-  std::optional<Located<uint32_t>> nodes;  ///< machines that one engine spans (LeaderWorkerSet size, --nnodes)
-  bool serves_traffic = false;  ///< a probe, a service, a port or replicas stand beside it: not somebody's experiment
+  std::optional<Located<uint32_t>>
+      nodes;  ///< machines that one engine spans (LeaderWorkerSet size, --nnodes)
+  bool serves_traffic =
+      false;  ///< a probe, a service, a port or replicas stand beside it: not somebody's experiment
 };
 
 /// Everything a file holds.
@@ -62,8 +70,8 @@ struct FileContents {
 /// Finds the engine starts of one file; the format is told by content first and by name second.
 FileContents read_file(const SourceFile& file);
 
-/// The start that a command line of our own names (`kvbudget estimate -- vllm serve …`); positions are null.
-/// Words before the entry point may set the environment (`VLLM_USE_V1=1 vllm serve …`).
+/// The start that a command line of our own names (`kvbudget estimate -- vllm serve …`); positions
+/// are null. Words before the entry point may set the environment (`VLLM_USE_V1=1 vllm serve …`).
 FileContents read_command_line(const std::vector<std::string>& words);
 
 }  // namespace kvbudget

@@ -5,7 +5,8 @@
 
 namespace kvbudget {
 
-SourceFile::SourceFile(std::string path, std::string bytes) : path_(std::move(path)), bytes_(std::move(bytes)) {
+SourceFile::SourceFile(std::string path, std::string bytes)
+    : path_(std::move(path)), bytes_(std::move(bytes)) {
   line_starts_.push_back(0);
   for (size_t i = 0; i < bytes_.size(); ++i) {
     // A lone CR ends a line too (YAML 1.2 §5.4); CR LF counts once.
@@ -28,7 +29,8 @@ Position SourceFile::position(uint32_t offset) const {
 
 uint32_t SourceFile::line_start(uint32_t line) const {
   if (line == 0) return 0;
-  return line <= line_starts_.size() ? line_starts_[line - 1] : static_cast<uint32_t>(bytes_.size());
+  return line <= line_starts_.size() ? line_starts_[line - 1]
+                                     : static_cast<uint32_t>(bytes_.size());
 }
 
 std::string_view SourceFile::line_text(uint32_t line) const {

@@ -1,9 +1,10 @@
 // Where things stand in the files we read.
 //
-// Findings point into the user's file, also when the text that is wrong went through several hands on the way:
-// a YAML block scalar holds a shell script, the script holds a quoted word, the word holds a JSON value. SourceText
-// is a string that remembers, byte by byte, which byte of the file it came from, so that every later stage can cut
-// and join text freely and still name the exact place. Offsets are bytes; lines and columns appear only at the edge.
+// Findings point into the user's file, also when the text that is wrong went through several hands
+// on the way: a YAML block scalar holds a shell script, the script holds a quoted word, the word
+// holds a JSON value. SourceText is a string that remembers, byte by byte, which byte of the file
+// it came from, so that every later stage can cut and join text freely and still name the exact
+// place. Offsets are bytes; lines and columns appear only at the edge.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +54,8 @@ class SourceFile {
   std::vector<uint32_t> line_starts_;  // byte offset of each line, first is 0
 };
 
-/// A place in a file. `file` is null for values that no file holds (command line of kvbudget itself, defaults).
+/// A place in a file. `file` is null for values that no file holds (command line of kvbudget
+/// itself, defaults).
 struct Location {
   const SourceFile* file = nullptr;
   ByteRange range;

@@ -1,0 +1,56 @@
+// One engine start with everything that could be found out about it: version, settings, model, GPU,
+// estimate. Rules look at this and at nothing else.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lint/engine/gpus.h"
+#include "lint/engine/settings.h"
+#include "lint/engine/version.h"
+#include "lint/memory/engine_settings.h"
+#include "lint/memory/estimate.h"
+#include "lint/memory/model_shape.h"
+#include "lint/read/engine_start.h"
+
+namespace kvbudget {
+
+/// An input that could not be found, and how to give it.
+struct MissingInput {
+  std::string
+      what;  ///< "model", "model config", "gpu", "engine version", "gpu count", a setting's name
+  std::string detail;  ///< what is wrong: "no config.json for org/name"
+  std::string hint;    ///< "pass --model-config PATH"
+};
+
+struct Deployment {
+  EngineStart start;
+
+  Version version;  ///< stated, or the newest known when assumed
+  bool version_assumed = true;
+  Location version_where;  ///< the image tag, when it came from there
+
+  Settings settings;
+
+  std::string model;  ///< id or path as the engine would see it, empty when unknown
+  Location model_where;
+  std::shared_ptr<const memory::ModelShape>
+      shape;                 ///< null when the model's config could not be read or understood
+  std::string shape_source;  ///< "built-in catalogue", a path
+
+  std::optional<Gpu> gpu;  ///< null when not known
+  uint32_t gpu_count = 0;  ///< GPUs given to one engine, all nodes together; 0 when not known
+  Location gpu_count_where;
+
+  memory::EngineSettings
+      engine;  ///< numbers in force, defaults applied (sound only as far as inputs are known)
+  std::optional<memory::Estimate> estimate;  ///< null when an input is missing
+  std::vector<MissingInput> missing;         ///< why there is no estimate
+
+  /// Place of a setting's value, or the command itself when the setting is a default.
+  Location where_of(std::string_view setting) const;
+};
+
+}  // namespace kvbudget

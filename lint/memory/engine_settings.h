@@ -1,0 +1,61 @@
+// The numbers an engine runs with, after defaults: the input of the memory model beside the model's
+// shape.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "kernels/layout/dtype.h"
+
+namespace kvbudget::memory {
+
+using layout::ElementType;
+
+/// A release as the memory model compares them: 0.19.1 is 1901.
+struct EngineRelease {
+  uint32_t number = 0;
+  constexpr bool at_least(uint32_t minor, uint32_t patch = 0) const {
+    return number >= minor * 100 + patch;
+  }
+};
+
+struct EngineSettings {
+  EngineRelease release;
+  uint32_t tensor_parallel = 1;
+  uint32_t pipeline_parallel = 1;
+  uint32_t data_parallel = 1;
+  uint32_t decode_context_parallel = 1;
+  uint32_t prefill_context_parallel = 1;
+  bool expert_parallel = false;
+  uint64_t max_model_len = 0;  ///< tokens
+  bool auto_fit_max_model_len =
+      false;  ///< max-model-len -1 or auto: lowered to what the cache holds
+  uint32_t max_num_seqs = 0;
+  uint32_t max_num_batched_tokens = 0;
+  uint32_t block_tokens = 16;  ///< block-size
+  double gpu_memory_utilization = 0.9;
+  std::optional<uint64_t> kv_cache_memory_bytes;
+  std::optional<uint64_t> num_gpu_blocks_override;
+  ElementType dtype = ElementType::kBFloat16;  ///< of activations and unquantised weights
+  std::string kv_cache_dtype =
+      "auto";  ///< vLLM's spelling; "auto" follows `dtype` or the checkpoint
+  bool enforce_eager = false;
+  uint32_t cudagraph_sizes = 0;     ///< number of batch sizes captured, 0 with eager
+  uint32_t max_cudagraph_size = 0;  ///< tokens
+  bool prefix_caching = true;
+  bool async_scheduling = false;
+  bool hybrid_kv_cache_manager = true;
+  std::string mamba_cache_mode = "none";
+  uint32_t num_speculative_tokens = 0;
+  double cpu_offload_gib = 0.0;  ///< per GPU
+};
+
+/// The card as memory sees it.
+struct GpuMemory {
+  uint64_t total_bytes = 0;
+  uint8_t capability_major = 0;
+  uint8_t capability_minor = 0;
+};
+
+}  // namespace kvbudget::memory

@@ -1,0 +1,1 @@
+#include "lint/memory/estimate.h"

@@ -1,0 +1,77 @@
+// The memory of one engine, rank by rank, as vLLM divides it:
+//
+//   available = utilisation x total - weights - activation peak - non-torch - CUDA graphs (from
+//   0.20)
+//
+// and the KV cache that fits into it. `estimate` redoes the engine's own arithmetic for the
+// engine's own version; where the engine measures (activation peak, NCCL buffers, graph pools) the
+// term is an interval.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lint/memory/bytes.h"
+#include "lint/memory/engine_settings.h"
+#include "lint/memory/model_shape.h"
+
+namespace kvbudget::memory {
+
+struct Term {
+  std::string name;  ///< "weights", "activation", "non_torch", "cuda_graphs"
+  Interval bytes;
+  bool in_budget = true;  ///< false: taken outside utilisation x total in this version
+  std::string source;     ///< how it was found, in a few words
+};
+
+struct CacheGroup {
+  std::string kind;  ///< "full", "sliding", "chunked", "mla", "mamba", "cross"
+  uint32_t layers = 0;
+  uint64_t bytes_per_block = 0;  ///< of all its layers
+  uint32_t block_tokens = 0;
+};
+
+/// Signed, because what is left can be less than nothing.
+struct SignedInterval {
+  int64_t low = 0;
+  int64_t best = 0;
+  int64_t high = 0;
+};
+
+enum class Verdict { kStarts, kRefuses, kOutOfMemory, kUnsure };
+const char* verdict_name(Verdict verdict);  // "starts", "refuses", "out_of_memory", "unsure"
+
+/// Why a start fails; each is one rule's business.
+enum class Obstacle { kNone, kWeightsExceedMemory, kNoRoomForCache, kContextTooLong };
+
+struct Estimate {
+  std::vector<Term> terms;
+  uint64_t total_bytes = 0;      ///< of the card
+  uint64_t requested_bytes = 0;  ///< utilisation x total; 0 when kv_cache_memory_bytes is set
+  SignedInterval available;      ///< for the KV cache, on the tightest rank
+  uint32_t tightest_stage = 0;   ///< pipeline stage of that rank
+  std::vector<CacheGroup> groups;
+  uint64_t bytes_per_token = 0;  ///< one more token of a long sequence, unpadded
+  uint64_t needed_bytes = 0;     ///< for one request of max_model_len
+  uint64_t max_model_len = 0;    ///< in force (after auto-fit)
+  /// Results at the low, best and high end of `available`.
+  struct Capacity {
+    uint64_t num_blocks = 0;
+    uint64_t tokens = 0;           ///< what this version logs as KV cache size
+    double max_concurrency = 0.0;  ///< of requests of max_model_len
+    uint64_t longest_context = 0;  ///< longest single request that fits, in tokens
+  };
+  Capacity low, best, high;
+  Verdict verdict = Verdict::kUnsure;
+  Obstacle obstacle =
+      Obstacle::kNone;  ///< the first thing that fails at the end of the interval that decides
+  bool obstacle_certain = false;  ///< true: fails at the optimistic end too
+  std::string because;            ///< one sentence with the numbers
+  const Term* term(std::string_view name) const;
+};
+
+Estimate estimate(const ModelShape& model, const EngineSettings& settings, const GpuMemory& gpu);
+
+}  // namespace kvbudget::memory

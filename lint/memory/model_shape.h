@@ -1,0 +1,124 @@
+// What a model is, as far as memory goes: the weights it loads and what each of its layers keeps
+// per token.
+//
+// lint/models fills this from a config.json; everything in lint/memory computes from it alone.
+// Nothing here is divided by tensor or pipeline parallelism yet; every tensor says how the engine
+// divides it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/layout/dtype.h"
+
+namespace kvbudget::memory {
+
+using layout::ElementType;
+
+/// How tensor parallelism divides a weight of [rows = outputs, columns = inputs]
+/// (vllm/model_executor/layers).
+enum class Split : uint8_t {
+  kNone,     ///< every rank holds all of it (norms, routers, biases of row-parallel layers)
+  kRows,     ///< ColumnParallelLinear: rows / tp
+  kColumns,  ///< RowParallelLinear: columns / tp
+  kKvHeads,  ///< rows are KV heads x head_dim: max(1, heads / tp) heads a rank, so replicated when
+             ///< tp > heads
+  kVocabulary,  ///< VocabParallelEmbedding: rows padded to a multiple of 64, then / tp
+};
+
+/// Which pipeline stages hold it.
+enum class Place : uint8_t { kFirstStage, kLayers, kLastStage };
+
+/// How the numbers of a weight are stored.
+struct WeightFormat {
+  ElementType type = ElementType::kBFloat16;
+  uint32_t bits = 16;  ///< of one element
+  uint32_t group =
+      0;  ///< elements of a row that share a scale: 0 none, UINT32_MAX one scale per row
+  uint32_t group_rows = 1;  ///< rows that share a scale too (FP8 blocks: 128)
+  uint32_t scale_bits = 0;
+  uint32_t zero_bits = 0;  ///< of one zero point per group
+};
+
+/// One kind of weight, in each of `layer_count` layers from `first_layer` on (layers only for
+/// Place::kLayers).
+struct Weight {
+  std::string name;  ///< as in the checkpoint: "qkv_proj"
+  uint64_t rows = 0;
+  uint64_t columns = 1;
+  uint64_t copies = 1;  ///< experts, or tensors that are alike
+  Split split = Split::kNone;
+  Place place = Place::kLayers;
+  uint32_t first_layer = 0;
+  uint32_t layer_count = 0;
+  uint32_t head_dim = 0;  ///< for kKvHeads: rows of one head
+  bool expert = false;    ///< divided over expert-parallel ranks instead of tensor-parallel ones
+  WeightFormat format;
+};
+
+enum class CacheKind : uint8_t { kFull, kSliding, kChunked, kMla, kCross, kMamba };
+
+/// One tensor of recurrent state of a Mamba-like layer, on one tensor-parallel rank of one.
+struct StateTensor {
+  std::vector<uint64_t> shape;
+  uint32_t split_dim = UINT32_MAX;  ///< dimension divided by tensor parallelism; none if UINT32_MAX
+  ElementType type = ElementType::kBFloat16;
+};
+
+/// What one layer keeps in the KV cache. Layers without a cache of their own are absent from
+/// ModelShape::caches.
+struct LayerCache {
+  uint32_t layer = 0;  ///< index of the decoder layer: decides its pipeline stage
+  CacheKind kind = CacheKind::kFull;
+  uint32_t kv_heads = 0;           ///< before tensor parallelism; 1 for MLA
+  uint32_t head_dim = 0;           ///< of keys; MLA: latent + rope
+  uint32_t value_head_dim = 0;     ///< of values; equal to head_dim for most models, 0 for MLA
+  uint32_t window_tokens = 0;      ///< sliding: the window; chunked: the chunk
+  std::vector<StateTensor> state;  ///< kMamba only
+};
+
+/// Where a model's context length comes from; the engine's rules differ by version
+/// (models/context.h).
+struct ContextSource {
+  std::vector<std::pair<std::string, uint64_t>>
+      keys;  ///< position keys present in config.json, in vLLM's order
+  std::optional<uint64_t> model_max_length;      ///< of config.json
+  std::optional<uint64_t> tokenizer_max_length;  ///< of tokenizer_config.json beside it
+  std::string rope_type;  ///< "", "linear", "dynamic", "yarn", "llama3", "longrope" …
+  double rope_factor = 1.0;
+  std::optional<uint64_t> rope_original_length;
+};
+
+struct ModelShape {
+  std::string id;            ///< "meta-llama/Llama-3.1-8B-Instruct", or the path of its config
+  std::string architecture;  ///< "LlamaForCausalLM"
+  std::string model_type;    ///< "llama"
+  std::string quantization;  ///< quant_method, empty for plain weights
+  ElementType dtype = ElementType::kBFloat16;  ///< of the checkpoint
+  uint32_t num_layers = 0;
+  uint32_t hidden_size = 0;
+  uint32_t intermediate_size = 0;  ///< of the dense MLP
+  uint32_t num_heads = 0;
+  uint32_t num_kv_heads = 0;  ///< of the widest layer
+  uint32_t head_dim = 0;
+  uint64_t vocab_size = 0;
+  uint32_t num_experts = 0;  ///< routed experts, 0 for dense models
+  uint32_t experts_per_token = 0;
+  uint32_t moe_intermediate_size = 0;
+  bool tied_embeddings = false;
+  bool multimodal = false;
+  uint32_t sliding_window = 0;  ///< of config.json as the engine applies it, 0 none
+  uint64_t rotary_cache_positions =
+      0;  ///< rows of the rotary cos/sin cache, 0 without rotary embedding
+  uint32_t rotary_dim = 0;
+  ContextSource context;
+  std::vector<Weight> weights;
+  std::vector<LayerCache> caches;
+  std::optional<uint64_t> checkpoint_bytes;  ///< from the safetensors index beside the config
+  std::string kv_cache_scheme;  ///< KV dtype that the checkpoint asks for ("fp8"), empty if none
+  bool generates = true;        ///< false: pooling or encoder model, no KV cache
+};
+
+}  // namespace kvbudget::memory

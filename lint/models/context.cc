@@ -1,0 +1,1 @@
+#include "lint/models/context.h"

@@ -1,0 +1,36 @@
+// What the user asked for; main.cc fills it from the command line, nothing else does.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lint/diagnostic.h"
+
+namespace kvbudget {
+
+struct OutputSpec {
+  std::string format = "text";  ///< "text", "json"
+  std::string path;             ///< empty: standard output
+};
+
+struct Options {
+  std::string command;  ///< "lint", "inspect", "estimate", "explain", "rules", "gpus", "models"
+  std::vector<std::string> paths;          ///< files and folders; "-" is standard input
+  std::vector<std::string> command_line;   ///< words after `--`
+  std::string gpu;                         ///< --gpu NAME[:COUNT]
+  std::string gpu_memory;                  ///< --gpu-memory 23.5GiB
+  std::string engine;                      ///< --engine vllm@0.33.0
+  std::vector<std::string> model_configs;  ///< --model-config [ID=]PATH
+  std::vector<std::string> model_dirs;     ///< --models DIR
+  std::vector<OutputSpec> outputs;         ///< --format, --json
+  Severity fail_on = Severity::kError;
+  bool require_complete = false;
+  std::vector<std::string> select;  ///< --select KVB103,…
+  std::vector<std::string> ignore;  ///< --ignore
+};
+
+/// Exit codes of the program.
+enum ExitCode { kClean = 0, kFindings = 1, kUsage = 2, kFailed = 3 };
+
+}  // namespace kvbudget
