@@ -1,0 +1,31 @@
+// What the command line says beyond the files: GPU, engine version, where model configs are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "lint/engine/gpus.h"
+#include "lint/engine/version.h"
+#include "lint/files.h"
+#include "lint/models/catalogue.h"
+#include "lint/options.h"
+
+namespace kvbudget {
+
+struct Inputs {
+  std::optional<Gpu> gpu;          ///< --gpu and --gpu-memory
+  uint32_t gpu_count = 0;          ///< of --gpu NAME:COUNT, 0 when not said
+  std::optional<Version> engine;   ///< --engine
+  ModelSources models;             ///< --model-config, --models, the Hugging Face cache
+  SourceStore* sources = nullptr;  ///< reads further files (vLLM's --config) and keeps them
+};
+
+struct InputsResult {
+  std::optional<Inputs> inputs;
+  std::string error;  ///< what is wrong with which option, and the nearest correct value
+};
+
+InputsResult read_inputs(const Options& options, SourceStore& sources);
+
+}  // namespace kvbudget

@@ -1,0 +1,29 @@
+// One run of the program, from options to exit code, without a process around it: everything that
+// touches the world comes in through Io.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+
+#include "lint/deployment.h"
+#include "lint/files.h"
+#include "lint/options.h"
+#include "lint/rule.h"
+
+namespace kvbudget {
+
+struct Io {
+  std::ostream& out;
+  std::ostream& err;
+  std::istream& in;
+  SourceStore& sources;
+  bool colour = false;  ///< `out` is a terminal that takes colours
+};
+
+/// Finds out everything about one engine start (lint/resolve_deployment.h); tests put in their own.
+using Resolver = std::function<Deployment(const EngineStart&)>;
+
+/// Runs options.command and returns the exit code (ExitCode).
+int run(const Options& options, RuleTable rules, const Resolver& resolve, Io& io);
+
+}  // namespace kvbudget
