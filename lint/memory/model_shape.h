@@ -24,20 +24,28 @@ enum class Split : uint8_t {
   kRows,     ///< ColumnParallelLinear: rows / tp
   kColumns,  ///< RowParallelLinear: columns / tp
   kKvHeads,  ///< rows are KV heads x head_dim: max(1, heads / tp) heads a rank, so replicated when
-             ///< tp > heads
+             ///< tp > heads; Weight::query_rows come on top, divided by tp (the fused qkv_proj)
   kVocabulary,  ///< VocabParallelEmbedding: rows padded to a multiple of 64, then / tp
 };
 
 /// Which pipeline stages hold it.
-enum class Place : uint8_t { kFirstStage, kLayers, kLastStage };
+enum class Place : uint8_t {
+  kFirstStage,
+  kLayers,
+  kLastStage,
+  kLastStageCopy,  ///< on the last stage unless that is the first too: tied embeddings
+  kEveryStage,     ///< vision and audio towers
+};
 
-/// How the numbers of a weight are stored.
+/// How the numbers of a weight are stored. A tensor of R rows and C columns has
+/// ceil(R / group_rows) x ceil(C / group) scales and zero points; R and C are those of one rank.
 struct WeightFormat {
   ElementType type = ElementType::kBFloat16;
-  uint32_t bits = 16;  ///< of one element
+  bool fixed_type = false;  ///< true: stays `type` whatever --dtype says (quantised, float32)
+  uint32_t bits = 16;       ///< of one element
   uint32_t group =
       0;  ///< elements of a row that share a scale: 0 none, UINT32_MAX one scale per row
-  uint32_t group_rows = 1;  ///< rows that share a scale too (FP8 blocks: 128)
+  uint32_t group_rows = 1;  ///< rows that share a scale too (FP8 blocks: 128, UINT32_MAX all)
   uint32_t scale_bits = 0;
   uint32_t zero_bits = 0;  ///< of one zero point per group
 };
@@ -48,13 +56,17 @@ struct Weight {
   std::string name;  ///< as in the checkpoint: "qkv_proj"
   uint64_t rows = 0;
   uint64_t columns = 1;
-  uint64_t copies = 1;  ///< experts, or tensors that are alike
+  uint64_t query_rows = 0;  ///< for kKvHeads: rows beside `rows`, in the same tensor
+  uint64_t copies = 1;      ///< tensors that are alike; experts are one tensor of `copies` matrices
   Split split = Split::kNone;
   Place place = Place::kLayers;
   uint32_t first_layer = 0;
   uint32_t layer_count = 0;
   uint32_t head_dim = 0;  ///< for kKvHeads: rows of one head
   bool expert = false;    ///< divided over expert-parallel ranks instead of tensor-parallel ones
+  bool linear = false;    ///< a linear layer that --quantization converts at load time
+  /// One tensor with the Weight before it (q, k and v; gate and up): they are allocated together.
+  bool fused_with_previous = false;
   WeightFormat format;
 };
 
@@ -96,7 +108,8 @@ struct ModelShape {
   std::string architecture;  ///< "LlamaForCausalLM"
   std::string model_type;    ///< "llama"
   std::string quantization;  ///< quant_method, empty for plain weights
-  ElementType dtype = ElementType::kBFloat16;  ///< of the checkpoint
+  /// What --dtype auto takes: the checkpoint's, bfloat16 where that is float32 or not stated.
+  ElementType dtype = ElementType::kBFloat16;
   uint32_t num_layers = 0;
   uint32_t hidden_size = 0;
   uint32_t intermediate_size = 0;  ///< of the dense MLP
@@ -110,8 +123,9 @@ struct ModelShape {
   bool tied_embeddings = false;
   bool multimodal = false;
   uint32_t sliding_window = 0;  ///< of config.json as the engine applies it, 0 none
-  uint64_t rotary_cache_positions =
-      0;  ///< rows of the rotary cos/sin cache, 0 without rotary embedding
+  /// Rows of the rotary cos/sin caches, [rows, rotary_dim] in the model's dtype on every rank and
+  /// stage; 0 without rotary embedding.
+  uint64_t rotary_cache_positions = 0;
   uint32_t rotary_dim = 0;
   ContextSource context;
   std::vector<Weight> weights;
