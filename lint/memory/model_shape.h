@@ -23,8 +23,8 @@ enum class Split : uint8_t {
   kNone,     ///< every rank holds all of it (norms, routers, biases of row-parallel layers)
   kRows,     ///< ColumnParallelLinear: rows / tp
   kColumns,  ///< RowParallelLinear: columns / tp
-  kKvHeads,  ///< rows are KV heads x head_dim: max(1, heads / tp) heads a rank, so replicated when
-             ///< tp > heads; Weight::query_rows come on top, divided by tp (the fused qkv_proj)
+  kKvHeads,  ///< rows are KV heads x head_dim (keys or values, not both): max(1, heads / tp) heads
+             ///< a rank, so replicated when tp > heads
   kVocabulary,  ///< VocabParallelEmbedding: rows padded to a multiple of 64, then / tp
 };
 
@@ -56,8 +56,10 @@ struct Weight {
   std::string name;  ///< as in the checkpoint: "qkv_proj"
   uint64_t rows = 0;
   uint64_t columns = 1;
-  uint64_t query_rows = 0;  ///< for kKvHeads: rows beside `rows`, in the same tensor
-  uint64_t copies = 1;      ///< tensors that are alike; experts are one tensor of `copies` matrices
+  uint64_t copies = 1;           ///< matrices in one tensor: the experts of a layer
+  uint64_t separate_copies = 1;  ///< tensors that are alike, on each layer or stage that holds it
+  bool fused_with_previous = false;  ///< part of the same tensor as the weight before it, which has
+                                     ///< the same place, layers and separate_copies: k after q
   Split split = Split::kNone;
   Place place = Place::kLayers;
   uint32_t first_layer = 0;
