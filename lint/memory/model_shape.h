@@ -67,8 +67,6 @@ struct Weight {
   uint32_t head_dim = 0;  ///< for kKvHeads: rows of one head
   bool expert = false;    ///< divided over expert-parallel ranks instead of tensor-parallel ones
   bool linear = false;    ///< a linear layer that --quantization converts at load time
-  /// One tensor with the Weight before it (q, k and v; gate and up): they are allocated together.
-  bool fused_with_previous = false;
   WeightFormat format;
 };
 
