@@ -26,15 +26,48 @@ enum class FlagType {
   kHumanIntAuto
 };
 
+/// How an option takes its value.
+enum class FlagForm {
+  kValue,          ///< one word or `=value`
+  kSwitch,         ///< no value and no negative form
+  kTwoWay,         ///< no value; `--no-x` turns it off
+  kBoolValue,      ///< true, false or nothing
+  kOptionalValue,  ///< one word or nothing
+  kWords,          ///< all words up to the next option
+  kRepeat,         ///< one word; repeating the option adds to the list
+};
+
+struct FlagKind {
+  FlagType type = FlagType::kString;
+  FlagForm form = FlagForm::kValue;
+  bool nullable = false;  ///< the texts "None" and "" mean that nothing is set
+  bool is_switch() const { return form == FlagForm::kSwitch || form == FlagForm::kTwoWay; }
+  bool is_json() const { return type == FlagType::kJson || type == FlagType::kJsonOrString; }
+};
+
+/// Another spelling, with its dashes ("-tp"), in the releases [since, removed).
+struct FlagAlias {
+  std::string text;
+  std::optional<Version> since;
+  std::optional<Version> removed;
+};
+
 /// One option over its life. Names carry no leading dashes.
 struct Flag {
-  std::string name;                  ///< "max-model-len"
-  std::vector<std::string> aliases;  ///< other spellings, with their dashes: "-tp"
-  FlagType type = FlagType::kString;
-  bool negatable = false;          ///< `--no-x` exists in the last release that has the flag
-  std::optional<Version> since;    ///< first release with it
-  std::optional<Version> removed;  ///< first release without it
+  std::string name;  ///< "max-model-len"
+  std::vector<FlagAlias> aliases;
+  std::string opposite;               ///< the name that turns a two-way switch off, from 0.33 on
+  FlagType type = FlagType::kString;  ///< in the last release that has the flag
+  bool negatable = false;             ///< `--no-x` exists in the last release that has the flag
+  std::optional<Version> since;       ///< first release with it
+  std::optional<Version> removed;     ///< first release without it
   std::string replacement;  ///< what to use instead; may carry a value ("mm-processor-cache-gb 0")
+  bool api_server_only = false;
+  std::optional<Version> serve_only_until;  ///< before that release only `vllm serve` has it
+  /// Cells of the table with their history (table.h); read them with the functions below.
+  std::string_view kinds;
+  std::string_view defaults;
+  std::string_view choices;
 };
 
 /// Every option that any release knew.
@@ -42,6 +75,15 @@ std::span<const Flag> all_flags();
 /// Exact name or alias (without dashes for long names; underscores count as dashes).
 const Flag* find_flag(std::string_view name);
 bool flag_exists(const Flag& flag, Version version);
+/// Type and form in `version`; of the nearest release for versions that do not have the flag.
+FlagKind flag_kind(const Flag& flag, Version version);
+/// What the parser yields when the flag is not given, as JSON text; empty when that is null or a
+/// switch that is off ("computed later" is null too, see resolve.h).
+std::string_view flag_default(const Flag& flag, Version version);
+/// The only values that the parser accepts; empty when it accepts any.
+std::vector<std::string_view> flag_choices(const Flag& flag, Version version);
+/// Why the parser refuses `value` ("not an integer"); empty when it takes it.
+std::string value_problem(const Flag& flag, Version version, std::string_view value);
 /// The known name nearest to `name` in that version, if one is near enough to be a typo.
 std::string nearest_flag(std::string_view name, Version version);
 

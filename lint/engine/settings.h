@@ -25,11 +25,19 @@ struct Setting {
   bool known = true;  ///< false: the text holds something that only run time decides
 };
 
-/// A word that this version's parser would refuse.
+/// A flag that this version's parser does not know.
 struct UnknownFlag {
   std::string name;  ///< without dashes, as dashes: "swap-space"
   std::string text;  ///< as written
   Location where;
+  bool ambiguous = false;  ///< an abbreviation that fits several flags
+};
+
+/// Another word that stops this version's parser.
+struct RefusedWord {
+  std::string text;  ///< as written
+  Location where;
+  std::string problem;  ///< "--enforce-eager takes no value"
 };
 
 class Settings {
@@ -47,21 +55,37 @@ class Settings {
   std::string text(std::string_view name) const;  ///< empty when unset or unknown
 
   void set(const std::string& name, Setting setting) { values_[name] = std::move(setting); }
+  void unset(const std::string& name) { values_.erase(name); }
   const std::map<std::string, Setting, std::less<>>& all() const { return values_; }
 
+  /// An environment variable of the engine, or null; `origin` is kEnvironment.
+  const Setting* environment(std::string_view name) const;
+  /// A variable that vLLM reads as bool(int(text)) and that is on.
+  bool environment_is_on(std::string_view name) const;
+  void set_environment(const std::string& name, Setting setting) {
+    environment_[name] = std::move(setting);
+  }
+
+  Version version;  ///< whose rules read these settings
   std::vector<UnknownFlag> unknown_flags;
+  std::vector<RefusedWord> refused_words;
+  /// A word that only run time knows stands where flags go; it may set anything.
+  bool opaque_words = false;
   std::optional<Located<std::string>>
       model;                ///< positional, --model or `model:`; absent when not said
   bool model_known = true;  ///< false: said, but by a template or variable
 
  private:
   std::map<std::string, Setting, std::less<>> values_;
+  std::map<std::string, Setting, std::less<>> environment_;
 };
 
 /// Applies vLLM's argument rules of `version` to a start: prefixes, `=`, underscores, aliases,
 /// `--no-x`, repeated flags, dotted keys, the keys of a config file. `config_file` is the parsed
 /// file of `--config FILE`, null if there is none or it could not be read. Environment variables
-/// that act as settings are included.
+/// that act as settings are included. `--flag.key value` is stored as "flag.key" and in the JSON
+/// text of "flag". Sources: vllm/utils/argparse_utils.py (FlexibleArgumentParser) and Python's
+/// argparse.
 Settings read_settings(const EngineStart& start, Version version, const Node* config_file);
 
 /// The argument of `--config FILE`, so that the caller can read the file first; empty when absent

@@ -1,0 +1,100 @@
+#include "lint/engine/config_words.h"
+
+#include <algorithm>
+#include <array>
+
+#include "lint/engine/json_text.h"
+
+namespace kvbudget {
+namespace {
+
+enum class YamlBool { kNone, kTrue, kFalse };
+
+// YAML 1.1, which PyYAML reads: yes and on are true.
+YamlBool yaml_bool(const Node& node) {
+  static constexpr std::array<std::string_view, 9> kTrue = {"true", "True", "TRUE", "yes", "Yes",
+                                                            "YES",  "on",   "On",   "ON"};
+  static constexpr std::array<std::string_view, 9> kFalse = {"false", "False", "FALSE", "no", "No",
+                                                             "NO",    "off",   "Off",   "OFF"};
+  if (!node.is_scalar() || node.style != Node::Style::kPlain) return YamlBool::kNone;
+  const std::string_view text = node.scalar();
+  if (std::find(kTrue.begin(), kTrue.end(), text) != kTrue.end()) return YamlBool::kTrue;
+  if (std::find(kFalse.begin(), kFalse.end(), text) != kFalse.end()) return YamlBool::kFalse;
+  return YamlBool::kNone;
+}
+
+class Writer {
+ public:
+  Writer(Version version, bool serve) : version_(version), serve_(serve) {}
+
+  void write(const ConfigKey& key) {
+    key_ = key.key.location();
+    const std::string option = "--" + key.key.str();
+    const Node& node = *key.value;
+    if (const YamlBool value = yaml_bool(node); value != YamlBool::kNone) {
+      write_bool(key.key.str(), value == YamlBool::kTrue);
+    } else if (node.kind == Node::Kind::kNull) {
+      add(option, key_);
+      add("None", key_);
+    } else if (node.is_sequence() && version_ >= Version{0, 10, 2}) {
+      write_list(option, node);
+    } else {
+      add(option, key_);
+      write_value(node);
+    }
+  }
+
+  std::vector<ParserWord> words;
+
+ private:
+  void add(std::string text, Location where, bool known = true) {
+    words.push_back({SourceText(std::move(text)), where, known, Origin::kConfigFile});
+  }
+
+  // Under `vllm serve` a false key is dropped without a word, in every release.
+  void write_bool(const std::string& key, bool on) {
+    if (on) add("--" + key, key_);
+    if (on && version_ < Version{0, 6, 4}) add("True", key_);
+    if (!on && !serve_ && version_ >= Version{0, 28, 0}) add("--no-" + key, key_);
+  }
+
+  void write_list(const std::string& option, const Node& list) {
+    if (list.items.empty()) return;
+    add(option, key_);
+    for (const NodePtr& item : list.items) write_value(*item);
+  }
+
+  void write_value(const Node& node) {
+    if (!node.is_scalar()) {
+      add(json_of(node), node.where);
+      return;
+    }
+    // Template text in a file that something renders first.
+    const bool known = node.scalar().find("{{") == std::string_view::npos;
+    words.push_back({node.text, node.where, known, Origin::kConfigFile});
+  }
+
+  Version version_;
+  bool serve_;
+  Location key_;
+};
+
+}  // namespace
+
+std::vector<ParserWord> words_of_command(std::span<const Word> argv) {
+  std::vector<ParserWord> words;
+  words.reserve(argv.size());
+  for (const Word& word : argv) {
+    words.push_back({word.text, word.text.location(), word.known, Origin::kFlag});
+  }
+  return words;
+}
+
+std::vector<ParserWord> words_of_config(std::span<const ConfigKey> keys, Version version,
+                                        bool serve) {
+  Writer writer(version, serve);
+  for (const ConfigKey& key : keys) writer.write(key);
+  return std::move(writer.words);
+}
+
+}  // namespace kvbudget
