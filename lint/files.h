@@ -15,9 +15,6 @@
 
 namespace kvbudget {
 
-/// Larger files are no deployment files; nothing reads more than this.
-inline constexpr uint64_t kMaxFileBytes = uint64_t{16} << 20;
-
 enum class FileKind { kMissing, kFile, kFolder, kOther };
 
 struct ReadResult {

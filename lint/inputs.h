@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "lint/engine/gpus.h"
 #include "lint/engine/version.h"
@@ -23,9 +24,13 @@ struct Inputs {
 
 struct InputsResult {
   std::optional<Inputs> inputs;
-  std::string error;  ///< what is wrong with which option, and the nearest correct value
+  std::string error;       ///< what is wrong with which option, and the nearest correct value
+  ExitCode code = kUsage;  ///< kFailed when a file is missing
 };
 
 InputsResult read_inputs(const Options& options, SourceStore& sources);
+
+/// Bytes of "23.5GiB", "24GB", "512 MiB"; nullopt without a unit or for anything else.
+std::optional<uint64_t> parse_bytes(std::string_view text);
 
 }  // namespace kvbudget

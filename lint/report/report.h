@@ -17,6 +17,7 @@ struct Report {
   size_t files = 0;  ///< read
   std::vector<Deployment> deployments;
   std::vector<Diagnostic> findings;  ///< sorted
+  size_t count(Severity severity) const;
 };
 
 void write_text(const Report& report, bool colour, std::ostream& out);

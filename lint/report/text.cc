@@ -1,1 +1,88 @@
-#include "lint/options.h"
+// For people and for editors: the shape that compilers use, `file:line:column: severity: message`.
+#include <ostream>
+#include <set>
+#include <string>
+
+#include "lint/report/report.h"
+#include "lint/report/snippet.h"
+
+namespace kvbudget {
+
+namespace {
+
+std::string_view severity_colour(Severity severity, const Palette& colours) {
+  switch (severity) {
+    case Severity::kError:
+      return colours.error;
+    case Severity::kWarning:
+      return colours.warning;
+    case Severity::kInfo:
+      return colours.info;
+  }
+  return "";
+}
+
+void write_place(const Location& where, const Palette& colours, std::ostream& out) {
+  if (!where) return;
+  const Position at = where.file->position(where.range.begin);
+  out << colours.bold << printable(where.file->path()) << ':' << at.line << ':' << at.column << ": "
+      << colours.reset;
+}
+
+// The text to show below the caret: that of a fix which changes only the line of the finding.
+std::string_view replacement_below(const Diagnostic& finding) {
+  if (!finding.fix || finding.fix->edits.size() != 1) return {};
+  const Edit& edit = finding.fix->edits[0];
+  const bool same_place =
+      edit.where.file == finding.where.file && edit.where.range.begin == finding.where.range.begin;
+  return same_place ? std::string_view(edit.text) : std::string_view();
+}
+
+void write_note(const Note& note, const Palette& colours, std::ostream& out) {
+  out << "  ";
+  write_place(note.where, colours, out);
+  out << colours.info << "note: " << colours.reset << printable(note.message) << '\n';
+}
+
+void write_finding(const Diagnostic& finding, const Palette& colours, std::ostream& out) {
+  write_place(finding.where, colours, out);
+  out << severity_colour(finding.severity, colours) << severity_name(finding.severity) << ": "
+      << colours.reset << colours.bold << printable(finding.message) << colours.reset << " ["
+      << finding.rule << "]\n";
+  write_snippet(finding.where, replacement_below(finding), colours, out);
+  for (const Note& note : finding.notes) write_note(note, colours, out);
+  if (!finding.fix) return;
+  out << "  " << colours.caret << "fix: " << colours.reset << printable(finding.fix->description)
+      << (finding.fix->safe ? "" : " (changes what the service does)") << '\n';
+}
+
+std::string counted(size_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+void write_summary(const Report& report, std::ostream& out) {
+  std::set<std::string_view> files;
+  for (const Diagnostic& finding : report.findings) {
+    if (finding.where) files.insert(finding.where.file->path());
+  }
+  std::string text;
+  const auto add = [&](Severity severity, std::string_view noun) {
+    const size_t count = report.count(severity);
+    if (count > 0) text += (text.empty() ? "" : ", ") + counted(count, noun);
+  };
+  add(Severity::kError, "error");
+  add(Severity::kWarning, "warning");
+  add(Severity::kInfo, "info");
+  out << text << " in " << counted(files.size(), "file") << '\n';
+}
+
+}  // namespace
+
+void write_text(const Report& report, bool colour, std::ostream& out) {
+  if (report.findings.empty()) return;
+  const Palette colours = palette(colour);
+  for (const Diagnostic& finding : report.findings) write_finding(finding, colours, out);
+  write_summary(report, out);
+}
+
+}  // namespace kvbudget

@@ -1,0 +1,31 @@
+// Runs the rules over what was collected and settles which findings are shown, in what order.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lint/collect.h"
+#include "lint/diagnostic.h"
+#include "lint/options.h"
+#include "lint/rule.h"
+
+namespace kvbudget {
+
+struct RuleChoice {
+  std::vector<const Rule*> rules;
+  std::string error;  ///< names the option and the id or name that no rule has
+};
+
+/// Applies --select and --ignore, which take ids and names.
+RuleChoice choose_rules(const Options& options, RuleTable rules);
+/// The rule with that id or name, or null.
+const Rule* find_rule(RuleTable rules, std::string_view id_or_name);
+/// "no such rule; did you mean …"
+std::string no_such_rule(RuleTable rules, std::string_view asked);
+
+/// Findings without the suppressed ones and without doubles, sorted by file, line, column, rule and
+/// message.
+std::vector<Diagnostic> check(const Collection& collection, const std::vector<const Rule*>& rules,
+                              bool require_complete);
+
+}  // namespace kvbudget

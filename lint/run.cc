@@ -1,0 +1,212 @@
+// Each command collects what it shows once, then writes it in every format that was asked for.
+#include "lint/run.h"
+
+#include <algorithm>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lint/check.h"
+#include "lint/collect.h"
+#include "lint/nearest.h"
+#include "lint/report/report.h"
+
+namespace kvbudget {
+
+namespace {
+
+struct Context {
+  const Options& options;
+  RuleTable rules;
+  const Resolver& resolve;
+  Io& io;
+};
+
+int fail(const Context& context, ExitCode code, const std::string& message) {
+  context.io.err << "kvbudget: " << message << '\n';
+  return code;
+}
+
+/// Writes one format; `colour` only ever is true for a terminal.
+using Writer = std::function<void(std::string_view format, bool colour, std::ostream& out)>;
+
+int write_outputs(const Context& context, const Writer& write) {
+  Io& io = context.io;
+  std::vector<OutputSpec> outputs = context.options.outputs;
+  if (outputs.empty()) outputs.push_back({});
+  for (const OutputSpec& output : outputs) {
+    if (output.path.empty()) {
+      write(output.format, io.colour, io.out);
+      continue;
+    }
+    std::ostringstream text;
+    write(output.format, false, text);
+    const std::string error = io.sources.files().write(output.path, text.str());
+    if (!error.empty()) return fail(context, kFailed, output.path + ": " + error);
+  }
+  io.out.flush();
+  return io.out ? kClean : fail(context, kFailed, "cannot write to standard output");
+}
+
+std::vector<std::string> paths_or_here(const Options& options) {
+  return options.paths.empty() ? std::vector<std::string>{"."} : options.paths;
+}
+
+int run_lint(const Context& context) {
+  const Options& options = context.options;
+  const RuleChoice choice = choose_rules(options, context.rules);
+  if (!choice.error.empty()) return fail(context, kUsage, choice.error);
+
+  Collection collection = collect(paths_or_here(options), context.resolve, context.io);
+  Report report;
+  report.files = collection.files;
+  report.findings = check(collection, choice.rules, options.require_complete);
+  report.deployments = std::move(collection.deployments);
+
+  const int written =
+      write_outputs(context, [&](std::string_view format, bool colour, std::ostream& out) {
+        format == "json" ? write_json(report, out) : write_text(report, colour, out);
+      });
+  if (written != kClean) return written;
+  if (!collection.complete) return kFailed;
+  const bool failing =
+      std::any_of(report.findings.begin(), report.findings.end(),
+                  [&](const Diagnostic& d) { return d.severity >= options.fail_on; });
+  return failing ? kFindings : kClean;
+}
+
+int run_inspect(const Context& context) {
+  const Collection collection =
+      collect(paths_or_here(context.options), context.resolve, context.io);
+  const int written = write_outputs(context, [&](std::string_view format, bool, std::ostream& out) {
+    format == "json" ? write_inspect_json(collection.deployments, out)
+                     : write_inspect_text(collection.deployments, out);
+  });
+  return written == kClean && !collection.complete ? kFailed : written;
+}
+
+// Exit code 3 when nothing could be estimated: the numbers that a script waits for are not there.
+int show_estimates(const Context& context, const std::vector<Deployment>& deployments,
+                   bool single) {
+  const int written = write_outputs(context, [&](std::string_view format, bool, std::ostream& out) {
+    format == "json" ? write_estimate_json(deployments, single, out)
+                     : write_estimate_text(deployments, out);
+  });
+  if (written != kClean) return written;
+  const bool any = std::any_of(deployments.begin(), deployments.end(),
+                               [](const Deployment& d) { return d.estimate.has_value(); });
+  return any ? kClean : kFailed;
+}
+
+int run_estimate(const Context& context) {
+  const Options& options = context.options;
+  if (options.command_line.empty()) {
+    if (options.paths.empty()) {
+      return fail(context, kUsage,
+                  "estimate: nothing to estimate; expected a PATH or -- vllm serve MODEL …");
+    }
+    const Collection collection = collect(options.paths, context.resolve, context.io);
+    if (!collection.complete) return kFailed;
+    if (collection.deployments.empty()) {
+      return fail(context, kFailed, "estimate: no engine start found in these files");
+    }
+    return show_estimates(context, collection.deployments, false);
+  }
+  if (!options.paths.empty()) {
+    return fail(context, kUsage,
+                "estimate: both a path (" + options.paths[0] + ") and a command behind --");
+  }
+  const FileContents contents = read_command_line(options.command_line);
+  if (contents.starts.empty()) {
+    const std::string why =
+        contents.errors.empty() ? "expected vllm serve MODEL …" : contents.errors[0].message;
+    return fail(context, kUsage, "estimate: no engine start behind --: " + why);
+  }
+  std::vector<Deployment> deployments;
+  for (const EngineStart& start : contents.starts) deployments.push_back(context.resolve(start));
+  return show_estimates(context, deployments, true);
+}
+
+int run_explain(const Context& context) {
+  if (context.options.paths.empty()) {
+    return fail(context, kUsage, "explain: expected the id or the name of a rule, such as KVB103");
+  }
+  std::vector<const Rule*> rules;
+  for (const std::string& asked : context.options.paths) {
+    const Rule* rule = find_rule(context.rules, asked);
+    if (rule == nullptr) {
+      return fail(context, kUsage, "explain: " + no_such_rule(context.rules, asked));
+    }
+    rules.push_back(rule);
+  }
+  return write_outputs(context, [&](std::string_view, bool, std::ostream& out) {
+    for (const Rule* rule : rules) write_explanation(*rule, out);
+  });
+}
+
+int run_rules(const Context& context) {
+  return write_outputs(context, [&](std::string_view format, bool, std::ostream& out) {
+    format == "markdown" ? write_rules_markdown(context.rules, out)
+                         : write_rules_text(context.rules, out);
+  });
+}
+
+int run_gpus(const Context& context) {
+  return write_outputs(context, [](std::string_view, bool, std::ostream& out) { write_gpus(out); });
+}
+
+int run_models(const Context& context) {
+  return write_outputs(context,
+                       [](std::string_view, bool, std::ostream& out) { write_models(out); });
+}
+
+struct Command {
+  std::string_view name;
+  std::string_view other_format;  ///< beside "text"; empty for none
+  bool takes_paths;
+  int (*run)(const Context&);
+};
+
+constexpr Command kCommands[] = {
+    {"lint", "json", true, run_lint},         {"inspect", "json", true, run_inspect},
+    {"estimate", "json", true, run_estimate}, {"explain", "", true, run_explain},
+    {"rules", "markdown", false, run_rules},  {"gpus", "", false, run_gpus},
+    {"models", "", false, run_models},
+};
+
+// What is wrong with the options for this command, found before anything is read.
+std::string usage_error(const Command& command, const Options& options) {
+  const std::string prefix = std::string(command.name) + ": ";
+  for (const OutputSpec& output : options.outputs) {
+    if (output.format == "text") continue;
+    if (!command.other_format.empty() && output.format == command.other_format) continue;
+    std::vector<std::string_view> known{"text"};
+    if (!command.other_format.empty()) known.push_back(command.other_format);
+    std::string list = "expected text";
+    if (!command.other_format.empty()) list += " or " + std::string(command.other_format);
+    return prefix + "no format '" + output.format + "'" + did_you_mean(output.format, known, list);
+  }
+  if (!command.takes_paths && !options.paths.empty()) {
+    return prefix + "takes no argument, got '" + options.paths[0] + "'";
+  }
+  return "";
+}
+
+}  // namespace
+
+int run(const Options& options, RuleTable rules, const Resolver& resolve, Io& io) {
+  const Context context{options, rules, resolve, io};
+  const auto command =
+      std::find_if(std::begin(kCommands), std::end(kCommands),
+                   [&](const Command& known) { return known.name == options.command; });
+  if (command == std::end(kCommands)) {
+    return fail(context, kUsage, "no command '" + options.command + "'");
+  }
+  const std::string error = usage_error(*command, options);
+  if (!error.empty()) return fail(context, kUsage, error);
+  return command->run(context);
+}
+
+}  // namespace kvbudget

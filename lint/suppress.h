@@ -1,0 +1,31 @@
+// Comments that silence findings:
+//
+//     # kvbudget: ignore KVB103, KVB210 -- measured on this very card
+//
+// Behind text, a comment stands for its own line; on a line of its own, for the next line that is
+// not a comment, together with the lines that a trailing backslash joins to it (nothing can stand
+// between those). Read from the bytes alone, so it works the same in YAML, shell and Dockerfiles.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lint/diagnostic.h"
+
+namespace kvbudget {
+
+/// One rule silenced on the lines [first_line, last_line].
+struct Suppression {
+  std::string rule;  ///< id or name, as written
+  uint32_t first_line = 0;
+  uint32_t last_line = 0;
+};
+
+std::vector<Suppression> read_suppressions(const SourceFile& file);
+
+/// Removes the findings that a comment in their file silences.
+void suppress(std::vector<Diagnostic>& findings);
+
+}  // namespace kvbudget

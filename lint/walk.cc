@@ -1,0 +1,103 @@
+#include "lint/walk.h"
+
+#include <algorithm>
+#include <set>
+
+namespace kvbudget {
+
+namespace {
+
+// Where engine starts stand in public repositories: names of the files, not of their formats (the
+// reader tells those apart by content). JSON is mostly data of programs, so only small files count.
+struct NamePattern {
+  std::string_view prefix;
+  std::string_view suffix;
+  uint64_t max_bytes = kMaxFileBytes;
+};
+
+constexpr NamePattern kCandidates[] = {
+    {"", ".yaml"},         {"", ".yml"},        {"", ".json", 1 << 20},
+    {"", ".sh"},           {"", ".bash"},       {"", ".slurm"},
+    {"", ".sbatch"},       {"", ".service"},    {"", ".container"},
+    {"", ".tpl"},          {"", ".j2"},         {"Dockerfile", ""},
+    {"Containerfile", ""}, {"", ".Dockerfile"}, {"", ".dockerfile"},
+};
+
+// Other people's code and build products.
+constexpr std::string_view kSkippedFolders[] = {
+    ".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", ".tox", ".terraform",
+};
+
+const NamePattern* match(std::string_view name) {
+  for (const NamePattern& pattern : kCandidates) {
+    if (name.starts_with(pattern.prefix) && name.ends_with(pattern.suffix)) return &pattern;
+  }
+  return nullptr;
+}
+
+bool is_skipped(std::string_view folder) {
+  return std::find(std::begin(kSkippedFolders), std::end(kSkippedFolders), folder) !=
+         std::end(kSkippedFolders);
+}
+
+class Walker {
+ public:
+  explicit Walker(const FileSystem& files) : files_(files) {}
+
+  void visit(const std::string& path) {
+    if (path == "-") return add(path, true);
+    switch (files_.kind(path)) {
+      case FileKind::kMissing:
+        result_.errors.push_back({path, "no such file or folder"});
+        return;
+      case FileKind::kFolder:
+        return visit_folder(path);
+      case FileKind::kFile:
+      case FileKind::kOther:
+        return add(path, true);
+    }
+  }
+
+  WalkResult take() { return std::move(result_); }
+
+ private:
+  void visit_folder(const std::string& path) {
+    const FolderResult folder = files_.list(path);
+    if (!folder.error.empty()) result_.errors.push_back({path, folder.error});
+    for (const FolderEntry& entry : folder.entries) {
+      const std::string child = join_path(path, entry.name);
+      if (entry.kind == FileKind::kFile && is_candidate(entry.name)) add(child, false);
+      if (entry.kind == FileKind::kFolder && !is_skipped(entry.name)) visit_folder(child);
+    }
+  }
+
+  void add(const std::string& path, bool named) {
+    if (seen_.insert(path).second) result_.files.push_back({path, named});
+  }
+
+  const FileSystem& files_;
+  std::set<std::string> seen_;
+  WalkResult result_;
+};
+
+}  // namespace
+
+WalkResult walk(const FileSystem& files, const std::vector<std::string>& paths) {
+  Walker walker(files);
+  for (const std::string& path : paths) walker.visit(path);
+  return walker.take();
+}
+
+bool is_candidate(std::string_view file_name) { return match(file_name) != nullptr; }
+
+uint64_t candidate_max_bytes(std::string_view file_name) {
+  const NamePattern* pattern = match(file_name);
+  return pattern == nullptr ? kMaxFileBytes : pattern->max_bytes;
+}
+
+bool looks_binary(std::string_view bytes) {
+  constexpr size_t kProbeBytes = 8192;  // as git does
+  return bytes.substr(0, kProbeBytes).find('\0') != std::string_view::npos;
+}
+
+}  // namespace kvbudget
