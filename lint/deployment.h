@@ -13,6 +13,7 @@
 #include "lint/memory/engine_settings.h"
 #include "lint/memory/estimate.h"
 #include "lint/memory/model_shape.h"
+#include "lint/models/context.h"
 #include "lint/read/engine_start.h"
 
 namespace kvbudget {
@@ -49,8 +50,12 @@ struct Deployment {
   std::optional<memory::Estimate> estimate;  ///< null when an input is missing
   std::vector<MissingInput> missing;         ///< why there is no estimate
 
+  /// The GPU as lint/memory sees it; only where `gpu` is known.
+  memory::GpuMemory card() const;
   /// Place of a setting's value, or the command itself when the setting is a default.
   Location where_of(std::string_view setting) const;
+  /// An environment variable of the engine's process, or null.
+  const EnvVar* env(std::string_view name) const;
 };
 
 }  // namespace kvbudget

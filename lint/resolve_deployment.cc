@@ -1,0 +1,187 @@
+#include "lint/resolve_deployment.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lint/engine/image.h"
+#include "lint/engine/resolve.h"
+#include "lint/models/quantize_online.h"
+
+namespace kvbudget {
+namespace {
+
+void missing(Deployment& d, std::string what, std::string detail, std::string hint) {
+  d.missing.push_back({std::move(what), std::move(detail), std::move(hint)});
+}
+
+void find_version(Deployment& d, const Inputs& inputs) {
+  d.version = newest_version();
+  if (inputs.engine) {
+    d.version = *inputs.engine;
+    d.version_assumed = false;
+    return;
+  }
+  if (!d.start.image || !d.start.image_known) return;
+  if (const std::optional<Version> stated = image_version(d.start.image->view())) {
+    d.version = *stated;
+    d.version_assumed = false;
+    d.version_where = d.start.image->location();
+  }
+}
+
+std::string folder_of(const SourceFile* file) {
+  if (file == nullptr) return ".";
+  const size_t slash = file->path().rfind('/');
+  return slash == std::string::npos ? "." : file->path().substr(0, slash);
+}
+
+// The file behind `--config`, read beside the file that names it. Its tree is needed only while
+// settings are read.
+Document read_config_file(const Deployment& d, const Inputs& inputs) {
+  const std::string path = config_file_of(d.start);
+  if (path.empty() || inputs.sources == nullptr) return {};
+  std::string error;
+  const std::string full = path.front() == '/' ? path : join_path(folder_of(d.start.file), path);
+  const SourceFile* file = inputs.sources->open(full, &error);
+  return file != nullptr ? parse_yaml(*file) : Document{};
+}
+
+void find_settings(Deployment& d, const Inputs& inputs) {
+  const Document config = read_config_file(d, inputs);
+  const Node* root = config.roots.empty() ? nullptr : config.roots.front().get();
+  d.settings = read_settings(d.start, d.version, root);
+  const std::string path = config_file_of(d.start);
+  if (!path.empty() && root == nullptr) {
+    missing(d, "config file", "the settings of --config " + path + " could not be read",
+            "lint it from a folder that holds " + path);
+  }
+  if (d.settings.opaque_words) {
+    missing(d, "arguments",
+            "part of the command line is decided elsewhere (a variable or a template)",
+            "lint the rendered file");
+  }
+}
+
+void find_model(Deployment& d, const Inputs& inputs) {
+  if (!d.settings.model || !d.settings.model_known) {
+    if (inputs.models.configs.empty() || d.settings.model) {
+      missing(d, "model",
+              d.settings.model ? "the model is decided elsewhere: " + d.settings.model->value
+                               : "the file names no model",
+              "pass --model-config PATH");
+      if (inputs.models.configs.empty()) return;
+    }
+  } else {
+    d.model = d.settings.model->value;
+    d.model_where = d.settings.model->where;
+  }
+  const FindResult found = find_model(inputs.models, d.model, folder_of(d.start.file));
+  if (!found.files) {
+    missing(d, "model config", found.error,
+            "pass --model-config " + (d.model.empty() ? "" : d.model + "=") + "PATH");
+    return;
+  }
+  ShapeResult read = read_shape(*found.files);
+  if (!read.shape) {
+    missing(d, "model config", found.files->source + ": " + read.error, "report the architecture");
+    return;
+  }
+  d.shape_source = found.files->source;
+  d.shape = quantized_online(std::move(read.shape), d.settings.text("quantization"));
+}
+
+// A MIG slice is a smaller card: its profile is in the resource's name or behind the product's.
+const Gpu* named_gpu(const GpuRequest& request) {
+  if (!request.name) return nullptr;
+  const Gpu* card = find_gpu(request.name->value);
+  constexpr std::string_view kMig = "nvidia.com/mig-";
+  if (card == nullptr || !request.resource.starts_with(kMig)) return card;
+  return find_gpu(card->name + "-MIG-" + request.resource.substr(kMig.size()));
+}
+
+uint32_t visible_devices(const Deployment& d) {
+  const EnvVar* devices = d.env("CUDA_VISIBLE_DEVICES");
+  if (devices == nullptr || !devices->known || devices->value.empty()) return 0;
+  if (devices->value.view() == "all") return 0;
+  const std::string& list = devices->value.str();
+  return static_cast<uint32_t>(std::count(list.begin(), list.end(), ',')) + 1;
+}
+
+void find_gpu_count(Deployment& d, const Inputs& inputs, uint32_t of_instance) {
+  const uint32_t nodes = d.start.nodes ? d.start.nodes->value : 1;
+  const uint32_t visible = visible_devices(d);
+  if (inputs.gpu_count != 0) {
+    d.gpu_count = inputs.gpu_count;
+  } else if (d.start.gpu.count) {
+    d.gpu_count = d.start.gpu.count->value * nodes;
+    d.gpu_count_where = d.start.gpu.count->where;
+  } else {
+    d.gpu_count = of_instance * nodes;
+  }
+  if (visible != 0 && (d.gpu_count == 0 || visible < d.gpu_count) && nodes == 1) {
+    d.gpu_count = visible;
+    d.gpu_count_where = d.env("CUDA_VISIBLE_DEVICES")->value.location();
+  }
+}
+
+void find_gpus(Deployment& d, const Inputs& inputs) {
+  uint32_t of_instance = 0;
+  if (inputs.gpu) {
+    d.gpu = inputs.gpu;
+  } else if (const Gpu* card = named_gpu(d.start.gpu)) {
+    d.gpu = *card;
+  } else if (d.start.gpu.name) {
+    if (const auto instance = find_instance_type(d.start.gpu.name->value)) {
+      of_instance = instance->count;
+      if (const Gpu* of_type = find_gpu(instance->gpu)) d.gpu = *of_type;
+    }
+  }
+  find_gpu_count(d, inputs, of_instance);
+  if (d.gpu) return;
+  missing(d, "gpu",
+          d.start.gpu.name ? "unknown or ambiguous GPU name '" + d.start.gpu.name->value + "'"
+                           : "the file names no GPU type",
+          "pass --gpu NAME");
+}
+
+// Overrides of the model's config change its length and shape in ways that are not followed.
+bool length_is_checked(const Deployment& d) {
+  if (d.settings.has("hf-overrides") || d.settings.has("rope-scaling")) return false;
+  const EnvVar* guard = d.env("VLLM_ALLOW_LONG_MAX_MODEL_LEN");
+  return guard == nullptr || (guard->known && (guard->value.view() == "0" || guard->value.empty()));
+}
+
+void find_numbers(Deployment& d) {
+  if (d.shape) {
+    d.context = context_limit(*d.shape, d.version, d.settings.is_true("disable-sliding-window"));
+    d.context_checked = d.context.known && length_is_checked(d);
+  }
+  const ResolveResult numbers = resolve(
+      {d.settings, d.version, d.gpu ? &*d.gpu : nullptr, d.shape.get(), d.context.default_tokens});
+  d.engine = numbers.engine;
+  for (const std::string& name : numbers.unreadable) {
+    missing(d, name, "the value of " + name + " is decided elsewhere or is no number",
+            "lint the rendered file");
+  }
+}
+
+void find_estimate(Deployment& d) {
+  if (!d.missing.empty() || !d.shape || !d.gpu || !d.shape->generates) return;
+  d.estimate = memory::estimate(*d.shape, d.engine, d.card());
+}
+
+}  // namespace
+
+Deployment resolve_deployment(const EngineStart& start, const Inputs& inputs) {
+  Deployment d;
+  d.start = start;
+  find_version(d, inputs);
+  find_settings(d, inputs);
+  find_model(d, inputs);
+  find_gpus(d, inputs);
+  find_numbers(d);
+  find_estimate(d);
+  return d;
+}
+
+}  // namespace kvbudget
