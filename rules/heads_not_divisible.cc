@@ -1,0 +1,92 @@
+#include "lint/rule.h"
+
+namespace kvbudget {
+namespace {
+
+// Tensor-parallel sizes that divide the heads, up to the one that was asked for.
+std::string usable_sizes(uint32_t heads, uint32_t limit) {
+  std::string text;
+  for (uint32_t size = 1; size <= limit && size <= heads; ++size) {
+    if (heads % size != 0) continue;
+    if (!text.empty()) text += ", ";
+    text += std::to_string(size);
+  }
+  return text;
+}
+
+void check(const Deployment& d, Reporter& reporter) {
+  if (!d.shape || d.shape->num_heads == 0 || d.engine.tensor_parallel == 0) return;
+  const uint32_t heads = d.shape->num_heads;
+  const uint32_t tp = d.engine.tensor_parallel;
+  if (heads % tp == 0) return;
+  Diagnostic& finding = reporter.report(
+      d.where_of("tensor-parallel-size"),
+      std::to_string(heads) + " attention heads cannot be split over tensor-parallel-size " +
+          std::to_string(tp) + "; usable sizes: " + usable_sizes(heads, tp));
+  if (tp > 1 && d.engine.pipeline_parallel == 1) {
+    finding.notes.push_back({"for " + std::to_string(tp) + " GPUs, pipeline-parallel-size " +
+                                 std::to_string(tp) +
+                                 " with tensor-parallel-size 1 divides layers instead",
+                             {}});
+  }
+}
+
+}  // namespace
+
+extern const Rule heads_not_divisible_rule;
+const Rule heads_not_divisible_rule = {
+    .id = "KVB301",
+    .name = "heads-not-divisible",
+    .severity = Severity::kError,
+    .summary = "tensor-parallel-size does not divide the model's attention heads",
+    .doc = R"md(
+## What it does
+Checks that the number of attention heads is a multiple of `tensor-parallel-size`.
+
+## Why it matters
+vLLM stops at once: "Total number of attention heads (40) must be divisible by tensor parallel size (6)".
+
+## How it is computed
+`num_attention_heads` of config.json (of `text_config` for multimodal models) modulo `tensor-parallel-size`.
+
+## Fix
+A size that divides the heads; for an odd number of GPUs, `pipeline-parallel-size` divides layers instead.
+
+## Since which engine version
+All.
+
+## References
+vllm/config/model.py, `verify_with_parallel_config`; vLLM issues 414, 596, 1705, 5951.
+)md",
+    .bad = R"yaml(
+apiVersion: v1
+kind: Pod
+metadata: {name: chat}
+spec:
+  nodeSelector: {cloud.google.com/gke-accelerator: nvidia-h100-80gb}
+  containers:
+    - name: vllm
+      image: vllm/vllm-openai:v0.19.0
+      args:
+        - --model=Qwen/Qwen2.5-14B-Instruct
+        - --tensor-parallel-size=6  # expect: KVB301
+      resources: {limits: {nvidia.com/gpu: 6}}
+)yaml",
+    .good = R"yaml(
+apiVersion: v1
+kind: Pod
+metadata: {name: chat}
+spec:
+  nodeSelector: {cloud.google.com/gke-accelerator: nvidia-h100-80gb}
+  containers:
+    - name: vllm
+      image: vllm/vllm-openai:v0.19.0
+      args:
+        - --model=Qwen/Qwen2.5-14B-Instruct
+        - --tensor-parallel-size=4
+      resources: {limits: {nvidia.com/gpu: 4}}
+)yaml",
+    .check_deployment = &check,
+};
+
+}  // namespace kvbudget

@@ -1,0 +1,70 @@
+#include "rules/memory_notes.h"
+
+#include <algorithm>
+
+#include "lint/memory/explain.h"
+#include "lint/memory/format.h"
+
+namespace kvbudget {
+
+using memory::gib_number;
+using memory::gib_text;
+using memory::with_commas;
+
+std::string available_text(const memory::Estimate& estimate) {
+  const memory::SignedInterval& available = estimate.available;
+  if (available.low == available.high) return gib_text(available.best) + " is available";
+  return "about " + gib_text(available.best) + " is available (" + gib_number(available.low) +
+         " to " + gib_number(available.high) + ")";
+}
+
+void add_budget_notes(const Deployment& d, Diagnostic& finding) {
+  const memory::Estimate& e = *d.estimate;
+  if (d.engine.kv_cache_memory_bytes) {
+    finding.notes.push_back(
+        {"kv-cache-memory-bytes sets the size of the cache", d.where_of("kv-cache-memory-bytes")});
+  } else {
+    finding.notes.push_back(
+        {"available on " + d.gpu->name + ": " + memory::budget_text(e, d.engine) + " GiB", {}});
+  }
+  if (d.version_assumed) {
+    finding.notes.push_back({"the file names no vLLM release; this is the arithmetic of " +
+                                 d.version.str() + " (--engine sets another)",
+                             {}});
+  }
+}
+
+Severity severity_of(const memory::Estimate& estimate) {
+  return estimate.obstacle_certain ? Severity::kError : Severity::kWarning;
+}
+
+std::string longest_text(const memory::Estimate& estimate) {
+  const uint64_t longest = estimate.best.longest_context;
+  return longest == 0 ? "not even one block fits"
+                      : "the longest that fits is " + with_commas(longest);
+}
+
+uint64_t proposed_length(const Deployment& d) {
+  const uint64_t longest = d.estimate->best.longest_context;
+  const uint64_t block = std::max<uint64_t>(d.engine.block_tokens, 1);
+  const uint64_t safe = (longest - longest * 3 / 100) / block * block;
+  constexpr uint64_t kWorthProposing = 512;  // tokens; shorter contexts serve nobody
+  return safe >= kWorthProposing ? std::min(safe, d.context.limit_tokens) : 0;
+}
+
+void propose_length(const Deployment& d, Diagnostic& finding) {
+  const uint64_t length = proposed_length(d);
+  if (length == 0) return;
+  const Setting* setting = d.settings.find("max-model-len");
+  if (setting == nullptr) {
+    finding.notes.push_back({"add --max-model-len=" + std::to_string(length), {}});
+    return;
+  }
+  Fix fix;
+  fix.safe = false;
+  fix.description = "set max-model-len to " + std::to_string(length);
+  fix.edits.push_back({setting->where, std::to_string(length)});
+  finding.fix = std::move(fix);
+}
+
+}  // namespace kvbudget

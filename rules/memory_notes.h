@@ -1,0 +1,30 @@
+// Sentences that several memory rules share.
+#pragma once
+
+#include <string>
+
+#include "lint/deployment.h"
+#include "lint/diagnostic.h"
+
+namespace kvbudget {
+
+/// "3.42 GiB is available", with the range when there is one.
+std::string available_text(const memory::Estimate& estimate);
+
+/// Adds how the available memory came about, and that the version was assumed where it was.
+void add_budget_notes(const Deployment& d, Diagnostic& finding);
+
+/// An estimate is an error only when its optimistic end fails too.
+Severity severity_of(const memory::Estimate& estimate);
+
+/// "about 28,016 tokens": the longest request that fits, for messages.
+std::string longest_text(const memory::Estimate& estimate);
+
+/// A max-model-len to propose: the longest that fits, less 3 % for what the estimate cannot know,
+/// in whole blocks. 0 when no length worth proposing fits.
+uint64_t proposed_length(const Deployment& d);
+
+/// The sentence that max-model-len rules end on, and the fix where there is a value to replace.
+void propose_length(const Deployment& d, Diagnostic& finding);
+
+}  // namespace kvbudget
