@@ -8,9 +8,9 @@
 // term is an interval.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lint/memory/bytes.h"
@@ -43,31 +43,40 @@ struct SignedInterval {
 enum class Verdict { kStarts, kRefuses, kOutOfMemory, kUnsure };
 const char* verdict_name(Verdict verdict);  // "starts", "refuses", "out_of_memory", "unsure"
 
-/// Why a start fails; each is one rule's business.
-enum class Obstacle { kNone, kWeightsExceedMemory, kNoRoomForCache, kContextTooLong };
+/// The first thing that keeps an engine from starting; each is one rule's business.
+enum class Obstacle {
+  kNone,
+  kHeadsNotDivisible,    ///< the engine's own check, before any memory is used
+  kWeightsExceedBudget,  ///< weights alone are more than the budget (or the card)
+  kNoRoomForCache,       ///< nothing is left for the KV cache
+  kContextTooLong,       ///< the cache does not hold one request of max_model_len
+  kCacheExceedsMemory,   ///< kv_cache_memory_bytes and the rest are more than the card
+};
+
+/// What the KV cache holds at one end of the interval.
+struct Capacity {
+  uint64_t num_blocks = 0;       ///< of the pool, the null block included
+  uint64_t tokens = 0;           ///< what this version logs as KV cache size
+  double max_concurrency = 0.0;  ///< of requests of max_model_len
+  uint64_t longest_context = 0;  ///< longest single request that fits, in tokens
+  bool holds_one_request = false;
+};
 
 struct Estimate {
-  std::vector<Term> terms;
+  std::vector<Term> terms;       ///< of the tightest rank
   uint64_t total_bytes = 0;      ///< of the card
   uint64_t requested_bytes = 0;  ///< utilisation x total; 0 when kv_cache_memory_bytes is set
   SignedInterval available;      ///< for the KV cache, on the tightest rank
-  uint32_t tightest_stage = 0;   ///< pipeline stage of that rank
+  Interval outside;  ///< taken beside the budget: CUDA contexts, graphs where not counted
+  uint32_t tightest_stage = 0;  ///< pipeline stage of that rank
   std::vector<CacheGroup> groups;
   uint64_t bytes_per_token = 0;  ///< one more token of a long sequence, unpadded
   uint64_t needed_bytes = 0;     ///< for one request of max_model_len
   uint64_t max_model_len = 0;    ///< in force (after auto-fit)
-  /// Results at the low, best and high end of `available`.
-  struct Capacity {
-    uint64_t num_blocks = 0;
-    uint64_t tokens = 0;           ///< what this version logs as KV cache size
-    double max_concurrency = 0.0;  ///< of requests of max_model_len
-    uint64_t longest_context = 0;  ///< longest single request that fits, in tokens
-  };
-  Capacity low, best, high;
+  Capacity low, best, high;      ///< at the ends of `available`
   Verdict verdict = Verdict::kUnsure;
-  Obstacle obstacle =
-      Obstacle::kNone;  ///< the first thing that fails at the end of the interval that decides
-  bool obstacle_certain = false;  ///< true: fails at the optimistic end too
+  Obstacle obstacle = Obstacle::kNone;
+  bool obstacle_certain = false;  ///< it fails at the optimistic end too
   std::string because;            ///< one sentence with the numbers
   const Term* term(std::string_view name) const;
 };

@@ -1,0 +1,62 @@
+#include "lint/memory/explain.h"
+
+#include <algorithm>
+
+#include "lint/memory/format.h"
+
+namespace kvbudget::memory {
+namespace {
+
+std::string spoken(std::string name) {
+  std::replace(name.begin(), name.end(), '_', name == "non_torch" ? '-' : ' ');
+  return name == "cuda graphs" ? "CUDA graphs" : name;
+}
+
+std::string range_text(const SignedInterval& bytes) {
+  if (bytes.low == bytes.high) return gib_text(bytes.best);
+  return gib_text(bytes.best) + " (" + gib_number(bytes.low) + " to " + gib_number(bytes.high) +
+         ")";
+}
+
+std::string needs_text(const Estimate& e) {
+  return "one request of " + with_commas(e.max_model_len) + " tokens needs " +
+         gib_text(e.needed_bytes) + " of KV cache, " + range_text(e.available) + " is available";
+}
+
+}  // namespace
+
+std::string budget_text(const Estimate& estimate, const EngineSettings& settings) {
+  std::string text = decimal_text(settings.gpu_memory_utilization, 3) + " x " +
+                     gib_number(static_cast<int64_t>(estimate.total_bytes));
+  for (const Term& term : estimate.terms) {
+    if (!term.in_budget || term.bytes.best == 0) continue;
+    text += " - " + gib_number(static_cast<int64_t>(term.bytes.best)) + " " + spoken(term.name);
+  }
+  return text;
+}
+
+std::string because(const ModelShape& model, const EngineSettings& settings, const Estimate& e) {
+  switch (e.obstacle) {
+    case Obstacle::kHeadsNotDivisible:
+      return std::to_string(model.num_heads) +
+             " attention heads cannot be split over tensor-parallel-size " +
+             std::to_string(settings.tensor_parallel);
+    case Obstacle::kWeightsExceedBudget:
+      return "weights take " + gib_text(e.term("weights")->bytes.best) + " of a " +
+             gib_text(e.total_bytes) + " GPU";
+    case Obstacle::kNoRoomForCache:
+      return "nothing is left for the KV cache: " + budget_text(e, settings) + " = " +
+             range_text(e.available);
+    case Obstacle::kCacheExceedsMemory:
+      return "a KV cache of " + gib_text(settings.kv_cache_memory_bytes.value_or(0)) +
+             " beside everything else is more than the " + gib_text(e.total_bytes) + " of the GPU";
+    case Obstacle::kContextTooLong:
+      return needs_text(e);
+    case Obstacle::kNone:
+      break;
+  }
+  return needs_text(e) + ": about " + decimal_text(e.best.max_concurrency, 2) +
+         " such requests fit";
+}
+
+}  // namespace kvbudget::memory

@@ -1,0 +1,20 @@
+// What to change so that an engine starts. Each answer is the first that the model of memory
+// accepts at its best estimate; 0 where there is none.
+#pragma once
+
+#include <cstdint>
+
+#include "lint/memory/engine_settings.h"
+#include "lint/memory/model_shape.h"
+
+namespace kvbudget::memory {
+
+/// Smallest tensor-parallel size above the one in force that divides the heads and starts, up
+/// to 64.
+uint32_t smallest_tensor_parallel(const ModelShape& model, EngineSettings settings,
+                                  const GpuMemory& gpu);
+
+/// Smallest gpu-memory-utilization in steps of 0.01, up to 0.95, that starts.
+double smallest_utilization(const ModelShape& model, EngineSettings settings, const GpuMemory& gpu);
+
+}  // namespace kvbudget::memory

@@ -1,0 +1,24 @@
+// Bytes of weights that one rank holds.
+#pragma once
+
+#include <cstdint>
+
+#include "lint/memory/bytes.h"
+#include "lint/memory/engine_settings.h"
+#include "lint/memory/model_shape.h"
+
+namespace kvbudget::memory {
+
+/// Weights, scales and rotary cache of one tensor-parallel rank in pipeline stage `stage`, as the
+/// engine books them (torch_allocator.h). CPU offload is not taken off. Saturates instead of
+/// overflowing.
+uint64_t rank_weight_bytes(const ModelShape& model, const EngineSettings& settings, uint32_t stage);
+
+/// The error that a count of `bytes` may have: small for plain weights, more for formats that
+/// kernels repack.
+Interval weight_interval(uint64_t bytes, const ModelShape& model);
+
+/// Parameters of the whole model as stored (packed formats count every element they hold).
+uint64_t parameter_count(const ModelShape& model);
+
+}  // namespace kvbudget::memory
