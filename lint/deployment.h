@@ -45,6 +45,10 @@ struct Deployment {
   uint32_t gpu_count = 0;  ///< GPUs given to one engine, all nodes together; 0 when not known
   Location gpu_count_where;
 
+  ContextLimit context;  ///< what the model was built for, by this version's rules
+  bool context_checked =
+      false;  ///< false: the guard is off, or overrides change the model's length
+
   memory::EngineSettings
       engine;  ///< numbers in force, defaults applied (sound only as far as inputs are known)
   std::optional<memory::Estimate> estimate;  ///< null when an input is missing
