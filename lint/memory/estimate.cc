@@ -121,11 +121,15 @@ Obstacle obstacle_of(const Estimate& e, const Plan& plan, const EngineSettings& 
 }
 
 // The obstacle at the optimistic end is certain; one at the pessimistic end alone is a possibility.
-void judge(Estimate& e, const EngineSettings& settings, const Plan& worst, const Plan& good) {
+void judge(Estimate& e, const ModelShape& model, const EngineSettings& settings, const Plan& worst,
+           const Plan& good) {
   const Interval& weights = e.term("weights")->bytes;
   Interval everything = sum(e.terms, true);
   const uint64_t fixed = settings.kv_cache_memory_bytes.value_or(0);
   e.obstacle = obstacle_of(e, good, settings, weights.low, add(everything.low, fixed));
+  if (model.num_heads % std::max(settings.tensor_parallel, 1U) != 0) {
+    e.obstacle = Obstacle::kHeadsNotDivisible;
+  }
   e.obstacle_certain = e.obstacle != Obstacle::kNone;
   if (!e.obstacle_certain) {
     e.obstacle = obstacle_of(e, worst, settings, weights.high, add(everything.high, fixed));
@@ -212,7 +216,7 @@ Estimate estimate(const ModelShape& model, const EngineSettings& settings, const
   e.needed_bytes = planner.needed_bytes(rank, e.max_model_len);
   e.bytes_per_token = planner.bytes_per_token(rank);
   describe_groups(good.ok() ? good : likely, e);
-  judge(e, settings, worst, good);
+  judge(e, model, settings, worst, good);
   e.because = because(model, settings, e);
   return e;
 }

@@ -62,15 +62,15 @@ uint64_t part_bytes(const Weight& weight, const EngineSettings& settings) {
 }
 
 // How many of the layers of `weight` lie in the stage.
-uint64_t layers_on_stage(const Weight& weight, const LayerRange& layers) {
-  const uint64_t first = std::max(weight.first_layer, layers.begin);
+uint64_t layers_on_stage(const Weight& weight, const StageLayers& layers) {
+  const uint64_t first = std::max(weight.first_layer, layers.first);
   const uint64_t last =
       std::min<uint64_t>(uint64_t{weight.first_layer} + weight.layer_count, layers.end);
   return last > first ? last - first : 0;
 }
 
 uint64_t times_on_stage(const Weight& weight, uint32_t stage, uint32_t stages,
-                        const LayerRange& layers) {
+                        const StageLayers& layers) {
   const bool first = stage == 0;
   const bool last = stage + 1 >= stages;
   switch (weight.place) {
@@ -93,7 +93,7 @@ uint64_t times_on_stage(const Weight& weight, uint32_t stage, uint32_t stages,
 uint64_t rank_weight_bytes(const ModelShape& model, const EngineSettings& settings,
                            uint32_t stage) {
   const uint32_t stages = std::max(settings.pipeline_parallel, 1U);
-  const LayerRange layers = stage_layers(model.num_layers, stages, stage);
+  const StageLayers layers = stage_layers(model.num_layers, stages, stage);
   uint64_t total = 0;
   for (size_t i = 0; i < model.weights.size();) {
     const Weight& first = model.weights[i];

@@ -1,0 +1,88 @@
+#include "tests/accuracy/observed.h"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "lint/resolve_deployment.h"
+#include "tests/support/shared.h"
+
+namespace kvbudget::test {
+namespace {
+
+using nlohmann::json;
+
+template <typename T>
+void read(const json& from, const char* key, std::optional<T>& into) {
+  if (from.contains(key)) into = from.at(key).get<T>();
+}
+
+ObservedRun read_run(const json& row) {
+  ObservedRun run;
+  run.id = row.at("id");
+  run.model = row.value("model", "");
+  run.config = row.value("config", "");
+  run.engine = row.at("engine");
+  run.gpu = row.value("gpu", "");
+  run.gpus = row.value("gpus", 1U);
+  run.argv = row.at("argv").get<std::vector<std::string>>();
+  if (row.contains("env")) {
+    for (const auto& [name, value] : row.at("env").items())
+      run.env.emplace_back(name, value.get<std::string>());
+  }
+  run.usable_for = row.at("usable_for").get<std::vector<std::string>>();
+  const json& truth = row.at("truth");
+  run.outcome = truth.at("outcome");
+  read(truth, "weights_gib", run.weights_gib);
+  read(truth, "activation_gib", run.activation_gib);
+  read(truth, "non_torch_gib", run.non_torch_gib);
+  read(truth, "kv_available_gib", run.kv_available_gib);
+  read(truth, "max_concurrency", run.max_concurrency);
+  read(truth, "blocks", run.blocks);
+  read(truth, "kv_tokens", run.kv_tokens);
+  return run;
+}
+
+std::string config_path(const ObservedRun& run) {
+  for (const char* folder : {"groundtruth/models/", "corpus/models/"}) {
+    const std::string path = shared_file(folder + run.config);
+    if (!path.empty()) return path;
+  }
+  return "";
+}
+
+}  // namespace
+
+bool ObservedRun::usable(std::string_view what) const {
+  return std::find(usable_for.begin(), usable_for.end(), what) != usable_for.end();
+}
+
+std::vector<ObservedRun> observed_runs() {
+  std::vector<ObservedRun> runs;
+  std::ifstream lines(std::string(KVB_SOURCE_DIR) + "/fixtures/observed/runs.jsonl");
+  for (std::string line; std::getline(lines, line);) runs.push_back(read_run(json::parse(line)));
+  return runs;
+}
+
+std::optional<Deployment> judge(const ObservedRun& run) {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : run.env) words.push_back(name + "=" + value);
+  words.insert(words.end(), run.argv.begin(), run.argv.end());
+  const FileContents contents = read_command_line(words);
+  if (contents.starts.size() != 1) return std::nullopt;
+
+  DiskFiles disk;
+  SourceStore sources(disk);
+  Inputs inputs;
+  inputs.sources = &sources;
+  inputs.engine = parse_version(run.engine);
+  if (const Gpu* gpu = find_gpu(run.gpu)) inputs.gpu = *gpu;
+  inputs.gpu_count = run.gpus;
+  const std::string config = config_path(run);
+  if (!config.empty()) inputs.models.configs.push_back({"", config});
+  Deployment deployment = resolve_deployment(contents.starts.front(), inputs);
+  if (!deployment.shape && config.empty()) return std::nullopt;
+  return deployment;
+}
+
+}  // namespace kvbudget::test

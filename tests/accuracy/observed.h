@@ -1,0 +1,37 @@
+// Measured runs of real engines (fixtures/observed/runs.jsonl) and what we say of them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lint/deployment.h"
+
+namespace kvbudget::test {
+
+/// One start-up log. Figures are as logged: GiB with two decimals.
+struct ObservedRun {
+  std::string id;
+  std::string model;
+  std::string config;  ///< name of the config.json in the collection of measured models
+  std::string engine;
+  std::string gpu;
+  uint32_t gpus = 1;
+  std::vector<std::string> argv;
+  std::vector<std::pair<std::string, std::string>> env;
+  std::vector<std::string> usable_for;  ///< what the inputs determine: "weights", "kv_bytes", …
+  std::string outcome;                  ///< "ok", "kv_too_small", "oom_load", …
+  std::optional<double> weights_gib, activation_gib, non_torch_gib, kv_available_gib,
+      max_concurrency;
+  std::optional<uint64_t> blocks, kv_tokens;
+
+  bool usable(std::string_view what) const;
+};
+
+std::vector<ObservedRun> observed_runs();
+
+/// Our answer for a run, from its command line alone. Configs come from the shared collection where
+/// there is one, else from the built-in catalogue; nullopt when neither knows the model.
+std::optional<Deployment> judge(const ObservedRun& run);
+
+}  // namespace kvbudget::test
