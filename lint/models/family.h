@@ -1,0 +1,71 @@
+// What the decoder layers of one family of models are made of, as data.
+//
+// A family is one class of the engine (vllm/model_executor/models); families.cc and moe_families.cc
+// hold the tables. Keys of a config that a family does not describe are never guessed at:
+// shape.cc refuses configs with keys that change attention and that the family does not claim.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace kvbudget::models {
+
+enum class Norm : uint8_t { kRms, kLayer, kLayerNoBias, kNone };
+
+/// Norms of queries and keys: one head wide, one per head, or over all heads at once.
+enum class QkNorm : uint8_t { kNone, kHead, kEachHead, kWhole };
+
+enum class Positions : uint8_t { kRotary, kLearned, kAlibi };
+
+/// A yes or no that config.json may state.
+struct Toggle {
+  std::string_view keys = {};  ///< "a|b"; empty: never stated
+  bool otherwise = false;
+};
+
+/// A mixture of experts in place of the MLP (of some layers: see is_moe_layer in moe.cc).
+struct Moe {
+  std::string_view experts = "num_experts|num_local_experts|n_routed_experts|moe_num_experts";
+  std::string_view per_token = "num_experts_per_tok|moe_k|moe_topk|moe_top_k|top_k_experts";
+  std::string_view inner = "moe_intermediate_size";  ///< width of one expert
+  std::string_view shared_size = {};                 ///< width of the shared expert, stated
+  std::string_view shared_count = {};  ///< or a number of shared experts of `inner` each
+  bool shared_gate = false;            ///< a gate of one row for the shared expert
+  bool router_bias = false;            ///< float32 correction of the scores
+  bool biases = false;                 ///< experts and router have biases (gpt-oss)
+  bool gated = true;
+};
+
+struct Family {
+  std::string_view architectures = {};  ///< "LlamaForCausalLM|…"
+  std::string_view model_types = {};    ///< of config.json, for configs without architectures
+  std::string_view defaults = {};       ///< of the class in transformers, "key=value,…"
+  Norm norm = Norm::kRms;
+  uint32_t layer_norms = 2;
+  bool gated = true;  ///< gate and up projections, or up alone
+  Toggle qkv_bias = {};
+  Toggle out_bias = {};
+  Toggle mlp_bias = {};
+  bool head_bias = false;
+  QkNorm qk_norm = QkNorm::kNone;
+  Toggle use_qk_norm = {.otherwise = true};
+  bool tied = false;  ///< tie_word_embeddings when absent
+  Positions positions = Positions::kRotary;
+  uint32_t position_offset = 0;       ///< extra rows of learned positions
+  double rotary_fraction = 1.0;       ///< of head_dim, when the config does not say
+  uint32_t intermediate_divisor = 1;  ///< QWen counts gate and up together
+  uint32_t full_every = 0;            ///< sliding layers, every n-th full, when not stated
+  bool local_rope = false;            ///< sliding layers have a rotary cache of their own
+  bool attention_sinks = false;       ///< one number per head
+  std::string_view claims = {};       ///< keys of attention that this family understands
+  const Moe* moe = nullptr;
+};
+
+/// The family of an architecture, or by model type when `architecture` is empty.
+const Family* find_family(std::string_view architecture, std::string_view model_type);
+
+std::span<const Family> dense_families();
+std::span<const Family> moe_families();
+
+}  // namespace kvbudget::models

@@ -1,0 +1,93 @@
+// Experts as vLLM's FusedMoE holds them: gate and up of all experts in one tensor, down of all
+// experts in another, the router whole on every rank (vllm/model_executor/layers/fused_moe).
+#include <algorithm>
+
+#include "lint/models/weights.h"
+
+namespace kvbudget::models {
+
+using memory::ModelShape;
+using memory::Split;
+
+namespace {
+
+constexpr uint64_t kMaxLayers = 1u << 16;
+
+bool list_contains(const Config& config, std::string_view key, uint32_t layer) {
+  const Json* list = config.find(key);
+  if (list == nullptr || !list->is_array()) return false;
+  return std::any_of(list->begin(), list->end(), [&](const Json& item) {
+    return item.is_number_unsigned() && item.get<uint64_t>() == layer;
+  });
+}
+
+// Which layers have experts; each family has its own keys and they do not contradict each other.
+bool is_moe_layer(const Config& config, uint32_t layer) {
+  if (list_contains(config, "mlp_only_layers", layer)) return false;
+  const uint64_t first =
+      config.count("first_k_dense_replace|num_dense_layers|moe_layer_start_index", kMaxLayers)
+          .value_or(0);
+  if (layer < first) return false;
+  if (layer > config.count("moe_layer_end_index", kMaxLayers).value_or(kMaxLayers)) return false;
+  const uint64_t step = config.count("decoder_sparse_step", kMaxLayers).value_or(1);
+  if (step > 1 && (layer + 1) % step != 0) return false;
+  const Json* every = config.find("moe_layer_freq");
+  if (every != nullptr && every->is_array()) {  // one flag per layer
+    return layer < every->size() && (*every)[layer].is_number_integer() && (*every)[layer] != 0;
+  }
+  const uint64_t frequency =
+      config.count("moe_layer_freq|moe_layer_interval", kMaxLayers).value_or(1);
+  return frequency <= 1 || layer % frequency == 0;
+}
+
+// A number, or a list with one for each layer.
+uint64_t per_layer(const Config& config, std::string_view key, uint32_t layer) {
+  const Json* value = config.find(key);
+  constexpr uint64_t kLimit = 1u << 24;
+  if (value == nullptr || !value->is_array()) return config.required(key, kLimit);
+  if (layer < value->size() && (*value)[layer].is_number_unsigned()) {
+    const uint64_t number = (*value)[layer].get<uint64_t>();
+    if (number > 0 && number <= kLimit) return number;
+  }
+  config.fail("key '" + std::string(key) + "' has no size for layer " + std::to_string(layer));
+  return 1;
+}
+
+void add_shared(const Config& config, const Moe& moe, uint64_t inner, const ModelShape& shape,
+                WeightList& list) {
+  uint64_t width = 0;
+  if (!moe.shared_size.empty()) width = config.count(moe.shared_size, 1u << 24).value_or(0);
+  if (!moe.shared_count.empty()) {
+    width = config.count(moe.shared_count, 1u << 16).value_or(0) * inner;
+  }
+  if (width == 0) return;
+  list.linear("mlp.shared_experts", {{"gate_proj", moe.gated ? width : 0}, {"up_proj", width}},
+              shape.hidden_size, false);
+  list.linear("mlp.shared_experts", {{"down_proj", shape.hidden_size, Split::kColumns}}, width,
+              false);
+  if (moe.shared_gate) list.router("mlp.shared_expert_gate", 1, shape.hidden_size);
+}
+
+}  // namespace
+
+bool add_experts(const Config& config, const Moe& moe, uint32_t layer, ModelShape& shape,
+                 WeightList& list) {
+  const uint64_t count = per_layer(config, moe.experts, layer);
+  if (!is_moe_layer(config, layer)) return false;
+  const uint64_t inner = per_layer(config, moe.inner, layer);
+  shape.num_experts = std::max(shape.num_experts, static_cast<uint32_t>(count));
+  shape.experts_per_token = std::max(
+      shape.experts_per_token, static_cast<uint32_t>(per_layer(config, moe.per_token, layer)));
+  shape.moe_intermediate_size = std::max(shape.moe_intermediate_size, static_cast<uint32_t>(inner));
+  list.router("mlp.gate", count, shape.hidden_size);
+  if (moe.biases) list.vectors("mlp.gate.bias", count);
+  if (moe.router_bias) list.float_vector("mlp.gate.e_score_correction_bias", count);
+  list.experts("mlp.experts", {"gate_up_proj", (moe.gated ? 2 : 1) * inner}, shape.hidden_size,
+               count, moe.biases);
+  list.experts("mlp.experts", {"down_proj", shape.hidden_size, Split::kColumns}, inner, count,
+               moe.biases);
+  add_shared(config, moe, inner, shape, list);
+  return true;
+}
+
+}  // namespace kvbudget::models

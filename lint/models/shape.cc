@@ -1,0 +1,97 @@
+// config.json -> ModelShape. Each part of a model has its own file; this one knows their order.
+#include <algorithm>
+
+#include "lint/models/attention.h"
+#include "lint/models/catalogue.h"
+#include "lint/models/config.h"
+#include "lint/models/family.h"
+#include "lint/models/quantization.h"
+#include "lint/models/rope.h"
+#include "lint/models/safetensors_index.h"
+#include "lint/models/weights.h"
+
+namespace kvbudget {
+
+using memory::ElementType;
+using memory::ModelShape;
+using models::Config;
+using models::Family;
+
+namespace {
+
+std::string first_architecture(const Config& root) {
+  const std::vector<std::string> names = root.texts("architectures");
+  return names.empty() ? std::string() : names.front();
+}
+
+// What --dtype auto takes; the engine computes float32 checkpoints in bfloat16.
+ElementType auto_dtype(const Config& root, const Config& text) {
+  std::string name = root.text("dtype|torch_dtype");
+  if (name.empty()) name = text.text("dtype|torch_dtype");
+  return name == "float16" || name == "torch.float16" || name == "half" ? ElementType::kFloat16
+                                                                        : ElementType::kBFloat16;
+}
+
+// transformers writes 1e30 for "no limit".
+std::optional<uint64_t> tokenizer_length(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const models::ParsedJson parsed = models::parse_json_object(text);
+  if (!parsed.error.empty()) return std::nullopt;
+  std::string ignored;
+  return Config(parsed.value, ignored).count("model_max_length", uint64_t{1} << 40);
+}
+
+void fill(const Config& root, const Family& family, const ModelFiles& files, ModelShape& shape) {
+  Config config = root;
+  config.set_defaults(family.defaults);
+  models::refuse_unknown_attention(config, family);
+  models::read_dimensions(config, family, shape);
+  if (config.failed()) return;
+  shape.dtype = auto_dtype(root, config);
+  shape.tied_embeddings = config.flag("tie_word_embeddings", family.tied);
+  models::add_caches(config, family, shape);
+  models::read_positions(config, family, shape);
+  const models::Quantization quantization =
+      models::read_quantization(root, config, files.quant_config);
+  shape.quantization = quantization.method;
+  shape.kv_cache_scheme = quantization.kv_cache_scheme;
+  if (config.failed()) return;
+  models::add_weights(config, family, quantization, shape);
+  shape.checkpoint_bytes = models::checkpoint_bytes(files.safetensors_index);
+  shape.context.tokenizer_max_length = tokenizer_length(files.tokenizer_config);
+}
+
+}  // namespace
+
+ShapeResult read_shape(const ModelFiles& files) {
+  ShapeResult result;
+  const models::ParsedJson parsed = models::parse_json_object(files.config);
+  if (!parsed.error.empty()) {
+    result.error = "config.json: " + parsed.error;
+    return result;
+  }
+  const Config root(parsed.value, result.error);
+  auto shape = std::make_shared<ModelShape>();
+  shape->id = files.id;
+  shape->architecture = first_architecture(root);
+  shape->model_type = root.text("model_type");
+  const Family* family = models::find_family(shape->architecture, shape->model_type);
+  if (family == nullptr) {
+    root.fail(shape->architecture.empty() && shape->model_type.empty()
+                  ? "config.json has neither 'architectures' nor 'model_type'"
+                  : "unknown architecture " + (shape->architecture.empty()
+                                                   ? "(model_type " + shape->model_type + ")"
+                                                   : shape->architecture));
+    return result;
+  }
+  fill(root, *family, files, *shape);
+  if (result.error.empty()) {
+    result.shape = std::move(shape);
+  } else {
+    result.error = (shape->architecture.empty() ? shape->model_type : shape->architecture) + ": " +
+                   result.error;
+  }
+  return result;
+}
+
+}  // namespace kvbudget

@@ -1,0 +1,118 @@
+// The tensors of a decoder as the engine holds them: vllm/model_executor/models/llama.py and its
+// kin, vllm/model_executor/layers/{linear,vocab_parallel_embedding}.py. Queries, keys and values
+// are one tensor, gate and up projections another.
+#include "lint/models/weights.h"
+
+namespace kvbudget::models {
+
+using memory::ModelShape;
+using memory::Place;
+using memory::Split;
+
+namespace {
+
+uint64_t norm_rows(Norm norm, uint64_t width) {
+  switch (norm) {
+    case Norm::kRms:
+    case Norm::kLayerNoBias:
+      return width;
+    case Norm::kLayer:
+      return 2 * width;
+    case Norm::kNone:
+      break;
+  }
+  return 0;
+}
+
+bool is_set(const Config& config, const Toggle& toggle) {
+  return toggle.keys.empty() ? toggle.otherwise : config.flag(toggle.keys, toggle.otherwise);
+}
+
+uint64_t qk_norm_rows(QkNorm norm, const ModelShape& shape) {
+  switch (norm) {
+    case QkNorm::kNone:
+      break;
+    case QkNorm::kHead:
+      return 2 * uint64_t{shape.head_dim};
+    case QkNorm::kEachHead:
+    case QkNorm::kWhole:
+      return (uint64_t{shape.num_heads} + shape.num_kv_heads) * shape.head_dim;
+  }
+  return 0;
+}
+
+void add_attention(const Config& config, const Family& family, const ModelShape& shape,
+                   WeightList& list) {
+  const uint64_t query_rows = uint64_t{shape.num_heads} * shape.head_dim;
+  const uint64_t kv_rows = uint64_t{shape.num_kv_heads} * shape.head_dim;
+  list.linear("self_attn",
+              {{"q_proj", query_rows},
+               {"k_proj", kv_rows, Split::kKvHeads, shape.head_dim},
+               {"v_proj", kv_rows, Split::kKvHeads, shape.head_dim}},
+              shape.hidden_size, is_set(config, family.qkv_bias));
+  list.linear("self_attn", {{"o_proj", shape.hidden_size, Split::kColumns}}, query_rows,
+              is_set(config, family.out_bias));
+  const uint64_t norm = qk_norm_rows(family.qk_norm, shape);
+  if (norm > 0 && is_set(config, family.use_qk_norm)) list.vectors("self_attn.qk_norm", norm);
+  if (family.attention_sinks) list.vectors("self_attn.sinks", shape.num_heads);
+}
+
+void add_mlp(const Config& config, const Family& family, const ModelShape& shape,
+             WeightList& list) {
+  const bool bias = is_set(config, family.mlp_bias);
+  const uint64_t inner = shape.intermediate_size;
+  list.linear("mlp", {{"gate_proj", family.gated ? inner : 0}, {"up_proj", inner}},
+              shape.hidden_size, bias);
+  list.linear("mlp", {{"down_proj", shape.hidden_size, Split::kColumns}}, inner, bias);
+}
+
+// OPT-350m embeds in fewer dimensions than it computes in.
+uint64_t add_embedding(const Config& config, const Family& family, const ModelShape& shape,
+                       WeightList& list) {
+  const uint64_t width =
+      config.count("word_embed_proj_dim", UINT32_MAX).value_or(shape.hidden_size);
+  list.outer("embed_tokens", shape.vocab_size, width, Split::kVocabulary, Place::kFirstStage);
+  if (width != shape.hidden_size) {
+    list.outer("project_in", shape.hidden_size, width, Split::kNone, Place::kFirstStage);
+    list.outer("project_out", width, shape.hidden_size, Split::kNone, Place::kLastStage);
+  }
+  if (family.positions == Positions::kLearned) {
+    const uint64_t positions =
+        config.required("max_position_embeddings|n_positions|n_ctx", uint64_t{1} << 32);
+    list.outer("embed_positions", positions + family.position_offset, shape.hidden_size,
+               Split::kNone, Place::kFirstStage);
+  }
+  return width;
+}
+
+void add_head(const Family& family, const ModelShape& shape, uint64_t width, WeightList& list) {
+  list.outer("norm", norm_rows(family.norm, shape.hidden_size), 1, Split::kNone, Place::kLastStage);
+  if (shape.tied_embeddings) {
+    list.outer("embed_tokens", shape.vocab_size, width, Split::kVocabulary, Place::kLastStageCopy);
+  } else {
+    list.outer("lm_head", shape.vocab_size, width, Split::kVocabulary, Place::kLastStage, true);
+  }
+  if (family.head_bias) {
+    list.outer("lm_head.bias", shape.vocab_size, 1, Split::kVocabulary, Place::kLastStage);
+  }
+}
+
+}  // namespace
+
+void add_weights(const Config& config, const Family& family, const Quantization& quantization,
+                 ModelShape& shape) {
+  WeightList list(shape, quantization);
+  const uint64_t width = add_embedding(config, family, shape, list);
+  const uint64_t norm = norm_rows(family.norm, shape.hidden_size);
+  for (uint32_t layer = 0; layer < shape.num_layers && !config.failed(); ++layer) {
+    list.set_layer(layer);
+    add_attention(config, family, shape, list);
+    if (family.moe == nullptr || !add_experts(config, *family.moe, layer, shape, list)) {
+      add_mlp(config, family, shape, list);
+    }
+    if (norm > 0) list.vectors("layernorm", norm, family.layer_norms);
+  }
+  add_head(family, shape, width, list);
+}
+
+}  // namespace kvbudget::models

@@ -1,0 +1,71 @@
+// Putting a ModelShape's list of weights together, layer by layer.
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lint/memory/model_shape.h"
+#include "lint/models/family.h"
+#include "lint/models/quantization.h"
+
+namespace kvbudget::models {
+
+/// One of the matrices that the engine fuses into one tensor: "q_proj" of the fused qkv.
+struct Part {
+  std::string_view name;
+  uint64_t rows = 0;
+  memory::Split split = memory::Split::kRows;
+  uint32_t head_dim = 0;  ///< for Split::kKvHeads
+};
+
+/// Appends weights; equal ones of consecutive layers become one entry.
+class WeightList {
+ public:
+  WeightList(memory::ModelShape& shape, const Quantization& quantization)
+      : shape_(shape), quantization_(quantization) {}
+
+  void set_layer(uint32_t layer) { layer_ = layer; }
+
+  /// A linear layer "self_attn" + parts, quantised when the checkpoint says so.
+  void linear(std::string_view module, std::initializer_list<Part> parts, uint64_t columns,
+              bool bias);
+  /// The same matrix of every expert, as one tensor.
+  void experts(std::string_view module, const Part& part, uint64_t columns, uint64_t count,
+               bool bias);
+  /// Vectors that every rank holds, in the model's dtype; `count` tensors of `rows`.
+  void vectors(std::string_view name, uint64_t rows, uint64_t count = 1);
+  /// A float32 vector.
+  void float_vector(std::string_view name, uint64_t rows);
+  /// A matrix that is never quantised and held whole: a router.
+  void router(std::string_view name, uint64_t rows, uint64_t columns);
+
+  /// Outside of layers.
+  void outer(std::string_view name, uint64_t rows, uint64_t columns, memory::Split split,
+             memory::Place place, bool may_be_quantized = false);
+
+  memory::WeightFormat plain() const;
+
+ private:
+  void add(std::vector<memory::Weight> tensor);
+  memory::Weight layer_weight(std::string name) const;
+  const memory::WeightFormat* format_of(std::string_view module, std::string_view part,
+                                        bool expert) const;
+
+  memory::ModelShape& shape_;
+  const Quantization& quantization_;
+  uint32_t layer_ = 0;
+  std::map<std::string, size_t, std::less<>> last_;  ///< where a tensor's newest entry starts
+};
+
+/// Embeddings, head, norms, attention and MLPs or experts of every layer.
+void add_weights(const Config& config, const Family& family, const Quantization& quantization,
+                 memory::ModelShape& shape);
+
+/// Weights that replace the MLP of `layer`; false when that layer is dense.
+bool add_experts(const Config& config, const Moe& moe, uint32_t layer, memory::ModelShape& shape,
+                 WeightList& list);
+
+}  // namespace kvbudget::models

@@ -1,0 +1,36 @@
+// Helpers of the tests of lint/models.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "lint/models/catalogue.h"
+
+namespace kvbudget::test {
+
+inline std::string read_text(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+inline ShapeResult shape_of(const std::string& config) {
+  ModelFiles files;
+  files.id = "org/test";
+  files.config = config;
+  return read_shape(files);
+}
+
+/// $KVB_SHARED or the folder `shared` beside the repository; empty when there is none.
+inline std::filesystem::path shared_folder() {
+  const char* set = std::getenv("KVB_SHARED");
+  const std::filesystem::path path =
+      set != nullptr ? set : std::filesystem::path(KVB_SOURCE_DIR) / ".." / "shared";
+  return std::filesystem::exists(path / "corpus") ? path : std::filesystem::path();
+}
+
+}  // namespace kvbudget::test
