@@ -192,6 +192,33 @@ void group_hybrid(const GroupingInput& input, UsedSpecs used, const PlanRules& r
   one_group(used.specs.front(), true, input.layers, grouping);
 }
 
+/// Alphabetical place of vLLM's spec class: ChunkedLocal, Cross, Full, Mamba, SlidingWindow.
+int class_order(SpecKind kind) {
+  switch (kind) {
+    case SpecKind::kChunked:
+      return 0;
+    case SpecKind::kCross:
+      return 1;
+    case SpecKind::kFull:
+    case SpecKind::kMla:
+      return 2;
+    case SpecKind::kMamba:
+      return 3;
+    default:
+      return 4;
+  }
+}
+
+void sort_groups(std::vector<SpecGroup>& groups) {
+  const auto key = [](const SpecGroup& group) {
+    const CacheSpec& spec = group.spec;
+    return std::make_tuple(class_order(spec.kind), spec.block_tokens, spec.kv_heads, spec.head_dim,
+                           spec.window_tokens);
+  };
+  std::stable_sort(groups.begin(), groups.end(),
+                   [&](const SpecGroup& a, const SpecGroup& b) { return key(a) < key(b); });
+}
+
 }  // namespace
 
 Grouping group_layers(const GroupingInput& input, const PlanRules& rules) {
@@ -218,6 +245,7 @@ Grouping group_layers(const GroupingInput& input, const PlanRules& rules) {
   } else if (!rules.sliding_mla || !group_sliding_mla(input.layers, rules, grouping)) {
     group_hybrid(input, std::move(used), rules, grouping);
   }
+  if (rules.sorts_groups) sort_groups(grouping.groups);
   return grouping;
 }
 

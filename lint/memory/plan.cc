@@ -48,14 +48,24 @@ PlanGroup plan_group(const Grouping& grouping, const SpecGroup& group, const Pla
   result.kind = group.spec.kind;
   result.mixed = group.mixed;
   result.block_tokens = group.spec.block_tokens;
-  result.window_tokens = group.spec.window_tokens;
+  if (!group.mixed) result.window_tokens = group.spec.window_tokens;
   result.layers = group.layers;
   if (!group.mixed) result.page_bytes = page_bytes(group.spec, rules);
   for (const uint32_t layer : group.layers) {
     const CacheSpec& spec = group.mixed ? grouping.specs[grouping.layer_specs[layer]] : group.spec;
-    result.block_bytes = add(result.block_bytes, page_bytes(spec, rules));
+    const uint64_t bytes = page_bytes(spec, rules);
+    result.block_bytes = add(result.block_bytes, bytes);
+    if (group.mixed) result.layer_page_bytes.push_back(bytes);
   }
   return result;
+}
+
+/// Ranks that were grouped one by one must come to the same specs; a stage without layers agrees.
+bool groups_agree(const Grouping& a, const Grouping& b) {
+  const size_t count = std::min(a.groups.size(), b.groups.size());
+  return std::equal(a.groups.begin(), a.groups.begin() + static_cast<ptrdiff_t>(count),
+                    b.groups.begin(),
+                    [](const SpecGroup& x, const SpecGroup& y) { return x.spec == y.spec; });
 }
 
 bool refuse(Plan& plan, Refusal refusal) {
@@ -94,10 +104,13 @@ void Planner::group_ranks() {
     }
     return;
   }
+  Grouping first;
   for (const std::vector<uint32_t>& worker : input_.workers) {
     groups.layers = worker;
     const Grouping grouping = group_layers(groups, rules_);
     lay_out_groups(grouping);
+    if (ranks_.empty()) first = grouping;
+    supported_ = supported_ && groups_agree(first, grouping);
     ranks_.push_back(lay_out_rank(grouping, input_.specs, worker, rules_));
   }
 }
@@ -189,9 +202,10 @@ bool Planner::fit_length(const std::vector<int64_t>& offered, Plan& plan) const 
 
 bool Planner::check_ranks(const std::vector<int64_t>& offered, Plan& plan) const {
   if (rules_.check == CheckScope::kWholeModel) {
-    const auto smallest = std::min_element(offered.begin(), offered.end());
-    return check(static_cast<size_t>(smallest - offered.begin()), *smallest, plan.max_model_len,
-                 plan);
+    const bool passed =
+        check(0, *std::min_element(offered.begin(), offered.end()), plan.max_model_len, plan);
+    std::fill(plan.ranks.begin() + 1, plan.ranks.end(), plan.ranks.front());
+    return passed;
   }
   for (size_t rank = 0; rank < ranks_.size(); ++rank) {
     if (!check(rank, offered[rank], plan.max_model_len, plan)) return false;
@@ -260,7 +274,9 @@ void Planner::report(const std::vector<uint64_t>& rank_blocks, Plan& plan) const
     result.max_concurrency = static_cast<double>(blocks) / static_cast<double>(per_request);
     result.log_tokens = logged_tokens(layout, blocks, result, plan.max_model_len);
     if (rank != 0) continue;
-    plan.max_concurrency = static_cast<double>(plan.num_blocks) / static_cast<double>(per_request);
+    const uint64_t scheduled =
+        std::max<uint64_t>(layout.scheduler_request.at(plan.max_model_len, limits_), 1);
+    plan.max_concurrency = static_cast<double>(plan.num_blocks) / static_cast<double>(scheduled);
     plan.kv_tokens =
         static_cast<uint64_t>(plan.max_concurrency * static_cast<double>(plan.max_model_len));
   }

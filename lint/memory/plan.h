@@ -54,28 +54,29 @@ struct PlanGroup {
   uint64_t page_bytes = 0;     ///< of one layer; mixed: 0
   uint64_t block_bytes = 0;    ///< of all its layers
   std::vector<uint32_t> layers;
+  std::vector<uint64_t> layer_page_bytes;  ///< by layer; mixed groups only
 };
 
 struct RankPlan {
   int64_t available_bytes = 0;  ///< that the check offered
   uint64_t needed_bytes = 0;    ///< that it asked for
   uint64_t tensor_bytes = 0;
-  double max_concurrency = 0.0;
-  uint64_t log_tokens = 0;  ///< "GPU KV cache size" as this version logs it
+  double max_concurrency = 0.0;  ///< as this version logs it
+  uint64_t log_tokens = 0;       ///< "GPU KV cache size" as this version logs it
 };
 
 struct Plan {
   Refusal refusal = Refusal::kNone;
-  uint32_t worker = 0;          ///< that failed
+  uint32_t worker = 0;          ///< that failed; 0 where the check is for all ranks together
   int64_t available_bytes = 0;  ///< of that worker
   uint64_t needed_bytes = 0;
   uint64_t estimated_max_len = 0;  ///< in the engine's message; 0: not even one token
   std::vector<PlanGroup> groups;
   std::vector<RankPlan> ranks;
-  uint64_t num_blocks = 0;  ///< of every rank; one is the null block
-  double max_concurrency = 0.0;
-  uint64_t kv_tokens = 0;      ///< max_concurrency x max_model_len
-  uint64_t max_model_len = 0;  ///< after auto-fit
+  uint64_t num_blocks = 0;       ///< of every rank; one is the null block
+  double max_concurrency = 0.0;  ///< as the scheduler counts it; RankPlan has the logged one
+  uint64_t kv_tokens = 0;        ///< max_concurrency x max_model_len
+  uint64_t max_model_len = 0;    ///< after auto-fit
   bool ok() const { return refusal == Refusal::kNone; }
 };
 

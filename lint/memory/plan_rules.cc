@@ -37,6 +37,7 @@ void set_grouping(EngineRelease release, PlanRules& rules) {
   rules.groups_across_ranks = release.at_least(11);
   rules.uniform_types = release.at_least(11);
   rules.mla_is_a_type = release.at_least(11);
+  rules.sorts_groups = !release.at_least(11);
   rules.strided_groups = release.at_least(11);
   rules.widen_below_percent = widen_below_percent(release);
   rules.scales_blocks = release.at_least(12);

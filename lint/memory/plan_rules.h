@@ -44,6 +44,7 @@ struct PlanRules {
   bool groups_across_ranks = false;
   bool uniform_types = false;          ///< layers of one type but different sizes share a group
   bool mla_is_a_type = false;          ///< before, MLA is full attention with another page size
+  bool sorts_groups = false;           ///< by the name and fields of the spec class
   bool strided_groups = false;         ///< layers[i::n] instead of slices
   uint32_t widen_below_percent = 100;  ///< groups take the larger layer count below this ratio
   bool scales_blocks = false;          ///< smaller pages get larger blocks

@@ -159,18 +159,20 @@ Demand check_demand(const Grouping& grouping, const std::vector<Share>& shares,
   return demand;
 }
 
+/// The scheduler knows a mixed group only by its first layer.
 Demand request_demand(const Grouping& grouping, const std::vector<Share>& shares,
-                      const PlanRules& rules) {
+                      const PlanRules& rules, bool first_spec_only) {
   Demand demand;
-  const auto bytes_of = [&](const Share& share) {
-    return share.group->mixed ? pages_sum(grouping, *share.group, share.described, rules)
-                              : page_bytes(share.group->spec, rules);
-  };
   for (const Share& share : shares) {
-    demand.add(rules.concurrency_by_group ? 1 : bytes_of(share), demanding_specs(grouping, share));
-  }
-  if (!rules.concurrency_by_group && !shares.empty()) {
-    demand.set_divisor(std::max<uint64_t>(bytes_of(shares.front()), 1));
+    const bool mixed = share.group->mixed && !first_spec_only;
+    CacheSpec spec = share.group->spec;
+    if (share.group->mixed) spec = grouping.specs[grouping.layer_specs[share.described.front()]];
+    const uint64_t bytes =
+        mixed ? pages_sum(grouping, *share.group, share.described, rules) : page_bytes(spec, rules);
+    demand.add(rules.concurrency_by_group ? 1 : bytes,
+               mixed ? demanding_specs(grouping, share) : SpecList{spec});
+    const bool first = &share == &shares.front();
+    if (first && !rules.concurrency_by_group) demand.set_divisor(std::max<uint64_t>(bytes, 1));
   }
   return demand;
 }
@@ -250,7 +252,8 @@ RankLayout lay_out_rank(const Grouping& grouping, const SpecList& original,
     rank.tensor_bytes = pages_sum(grouping, *shares.front().group, shares.front().layers, rules);
   }
   if (rules.check != CheckScope::kLayers) rank.check = check_demand(grouping, shares, rules);
-  rank.request = request_demand(grouping, shares, rules);
+  rank.request = request_demand(grouping, shares, rules, false);
+  rank.scheduler_request = request_demand(grouping, shares, rules, true);
   rank.bytes_per_token = growth_bytes(count_specs(grouping, rank.layers), rules);
   return rank;
 }

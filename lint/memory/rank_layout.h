@@ -45,8 +45,9 @@ struct RankLayout {
   uint64_t bytes_per_token = 0;
   uint32_t num_groups = 0;
   uint32_t smallest_block_tokens = 0;
-  Demand check;    ///< bytes for one request
-  Demand request;  ///< blocks of one request
+  Demand check;              ///< bytes for one request
+  Demand request;            ///< blocks of one request
+  Demand scheduler_request;  ///< … with mixed groups reduced to their first spec
 };
 
 /// `original` are the specs before grouping changed them.

@@ -172,6 +172,24 @@ json layers_on(const PlanGroup& group, const std::vector<uint32_t>& worker) {
   return layers;
 }
 
+/// The engine describes mixed groups by the layers of the first rank, and before 0.17 by all.
+void compare_mixed(const PlanGroup& group, const PlanInput& input, const std::string& at,
+                   const json& theirs, Differences& differences) {
+  const bool by_rank = rules_for(input.release).projects_groups && !input.workers.empty();
+  const std::vector<uint32_t> first = by_rank ? input.workers.front() : group.layers;
+  json pages = json::array();
+  uint64_t sum = 0;
+  for (size_t i = 0; i < group.layers.size(); ++i) {
+    if (by_rank && std::find(first.begin(), first.end(), group.layers[i]) == first.end()) continue;
+    pages.push_back(group.layer_page_bytes[i]);
+    sum += group.layer_page_bytes[i];
+  }
+  differences.compare(at + "page", sum, theirs["page_size_bytes"]);
+  if (theirs.contains("layer_page_sizes")) {
+    differences.compare(at + "layer pages", pages, theirs["layer_page_sizes"]);
+  }
+}
+
 void compare_groups(const Plan& plan, const PlanInput& input, const json& output,
                     Differences& differences) {
   differences.compare("groups", plan.groups.size(), output["groups"].size());
@@ -184,9 +202,7 @@ void compare_groups(const Plan& plan, const PlanInput& input, const json& output
     differences.compare(at + "mixed", group.mixed, theirs.value("mixed_sizes", false));
     differences.compare(at + "window", group.window_tokens, theirs.value("sliding_window", 0));
     if (!group.mixed) differences.compare(at + "page", group.page_bytes, theirs["page_size_bytes"]);
-    if (group.mixed && input.workers.empty()) {
-      differences.compare(at + "page", group.block_bytes, theirs["page_size_bytes"]);
-    }
+    if (group.mixed) compare_mixed(group, input, at, theirs, differences);
     if (theirs.contains("layers"))
       differences.compare(at + "layers", group.layers, theirs["layers"]);
   }
@@ -194,7 +210,10 @@ void compare_groups(const Plan& plan, const PlanInput& input, const json& output
   json ours = json::array();
   for (const std::vector<uint32_t>& worker : input.workers) {
     json groups = json::array();
-    for (const PlanGroup& group : plan.groups) groups.push_back(layers_on(group, worker));
+    const bool grouped = rules_for(input.release).groups_across_ranks || !worker.empty();
+    for (const PlanGroup& group : plan.groups) {
+      if (grouped) groups.push_back(layers_on(group, worker));
+    }
     ours.push_back(groups);
   }
   differences.compare("worker_groups", ours, output["worker_groups"]);
