@@ -1,6 +1,7 @@
 #include "tests/support/lint_text.h"
 
 #include <sstream>
+#include <vector>
 
 #include "lint/check.h"
 #include "lint/collect.h"
@@ -10,6 +11,49 @@
 #include "tests/support/memory_files.h"
 
 namespace kvbudget::test {
+
+namespace {
+
+// `# options: --gpu L40S --engine vllm@0.19.0`, for formats that have no place for it.
+Options options_in(const std::string& text) {
+  Options options;
+  constexpr std::string_view kMarker = "# options: ";
+  const size_t marker = text.find(kMarker);
+  if (marker == std::string::npos) return options;
+  std::istringstream words(
+      text.substr(marker + kMarker.size(), text.find('\n', marker) - marker - kMarker.size()));
+  for (std::string name, value; words >> name >> value;) {
+    if (name == "--gpu") options.gpu = value;
+    if (name == "--engine") options.engine = value;
+  }
+  return options;
+}
+
+// Findings in the file `shown`, after reading `paths`.
+LineRules lint(const std::vector<std::string>& paths, const std::string& shown,
+               const Options& options, FileSystem& files) {
+  SourceStore sources(files);
+  InputsResult inputs = read_inputs(options, sources);
+  inputs.inputs->models.hub_cache.clear();
+  const Resolver resolve = [&](const EngineStart& start) {
+    return resolve_deployment(start, *inputs.inputs);
+  };
+  std::ostringstream out;
+  std::ostringstream err;
+  std::istringstream in;
+  Io io{out, err, in, sources};
+  const Collection collection = collect(paths, resolve, io);
+  const RuleChoice choice = choose_rules({}, all_rules());
+  LineRules result;
+  for (const Diagnostic& finding : check(collection, choice.rules, false)) {
+    if (!finding.where || finding.where.file->path() != shown) continue;
+    result.emplace(finding.where.file->position(finding.where.range.begin).line,
+                   std::string(finding.rule));
+  }
+  return result;
+}
+
+}  // namespace
 
 LineRules expected(std::string_view text) {
   constexpr std::string_view kMarker = "# expect: ";
@@ -32,25 +76,19 @@ LineRules expected(std::string_view text) {
 LineRules found(const std::string& path, const std::string& text) {
   MemoryFiles files;
   files.put(path, text);
-  SourceStore sources(files);
-  Inputs inputs;
-  inputs.sources = &sources;
-  const Resolver resolve = [&](const EngineStart& start) {
-    return resolve_deployment(start, inputs);
-  };
-  std::ostringstream out;
-  std::ostringstream err;
-  std::istringstream in;
-  Io io{out, err, in, sources};
-  const Collection collection = collect({path}, resolve, io);
-  const RuleChoice choice = choose_rules({}, all_rules());
-  LineRules result;
-  for (const Diagnostic& finding : check(collection, choice.rules, false)) {
-    const uint32_t line =
-        finding.where ? finding.where.file->position(finding.where.range.begin).line : 0;
-    result.emplace(line, std::string(finding.rule));
+  return lint({path}, path, {}, files);
+}
+
+LineRules found_on_disk(const std::string& path) {
+  DiskFiles disk;
+  constexpr std::string_view kConfig = ".vllm.yaml";
+  std::vector<std::string> paths = {path};
+  if (path.ends_with(kConfig)) {
+    const std::string script = path.substr(0, path.size() - kConfig.size()) + ".sh";
+    if (disk.kind(script) == FileKind::kFile) paths = {script};
   }
-  return result;
+  const ReadResult text = disk.read(paths.front(), kMaxFileBytes);
+  return lint(paths, path, options_in(text.bytes.value_or("")), disk);
 }
 
 std::string to_text(const LineRules& findings) {

@@ -15,8 +15,12 @@ using LineRules = std::set<std::pair<uint32_t, std::string>>;
 /// of a line.
 LineRules expected(std::string_view text);
 
-/// The findings of all rules on a file with this name and text.
+/// The findings of all rules on a text, as if it stood in a file of that name.
 LineRules found(const std::string& path, const std::string& text);
+
+/// The findings in the file itself, read from disk with the options of its `# options:` line. The
+/// shell script that starts the engine with a config file is read together with it.
+LineRules found_on_disk(const std::string& path);
 
 /// One per line, for failure messages.
 std::string to_text(const LineRules& findings);
