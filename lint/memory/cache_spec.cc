@@ -39,7 +39,7 @@ uint64_t mamba_pages(const CacheSpec& spec, RequestLimits::Mamba mode, uint64_t 
     case RequestLimits::Mamba::kAllSpeculating:
       return ceil_div(length, spec.block_tokens) + speculative;
     case RequestLimits::Mamba::kAlign:
-      return 2 + speculative;
+      return 2 + speculative + spec.checkpoint_blocks;
     case RequestLimits::Mamba::kNone:
       return 1 + speculative;
   }

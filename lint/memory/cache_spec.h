@@ -35,6 +35,7 @@ struct CacheSpec {
   uint32_t page_alignment = 0;      ///< pages are rounded up to a multiple
   uint64_t padded_page_bytes = 0;   ///< 0: not padded
   uint32_t speculative_blocks = 0;  ///< Mamba
+  uint32_t checkpoint_blocks = 0;   ///< Mamba in mode align: states kept for prefix caching
   uint32_t state_id = 0;            ///< Mamba: equal for equal shapes and types
   uint64_t state_bytes = 0;         ///< Mamba: of one state
 

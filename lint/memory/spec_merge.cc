@@ -161,6 +161,7 @@ bool is_uniform_type(const SpecList& specs, const PlanRules& rules) {
         return spec.kind == first.kind;
       case SpecKind::kMamba:
         return spec.kind == first.kind && spec.speculative_blocks == first.speculative_blocks &&
+               spec.checkpoint_blocks == first.checkpoint_blocks &&
                (!rules.mamba_type_compares_pages ||
                 page_bytes(spec, rules) == page_bytes(first, rules));
     }
