@@ -1,0 +1,95 @@
+#include "lint/memory/weights.h"
+
+#include "lint/memory/torch_allocator.h"
+#include "tests/support/catch.h"
+
+using namespace kvbudget::memory;
+
+namespace {
+
+Weight matrix(uint64_t rows, uint64_t columns, Split split, Place place) {
+  Weight weight;
+  weight.rows = rows;
+  weight.columns = columns;
+  weight.split = split;
+  weight.place = place;
+  return weight;
+}
+
+EngineSettings parallel(uint32_t tp, uint32_t pp) {
+  EngineSettings settings;
+  settings.tensor_parallel = tp;
+  settings.pipeline_parallel = pp;
+  return settings;
+}
+
+uint64_t bytes(const Weight& weight, const EngineSettings& settings, uint32_t stage = 0) {
+  ModelShape model;
+  model.num_layers = 4;
+  model.weights = {weight};
+  return rank_weight_bytes(model, settings, stage);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "the allocator rounds up to 512 bytes, and large tensors to 2 MiB when little would be left "
+    "over") {
+  CHECK(torch_allocated(0) == 0);
+  CHECK(torch_allocated(1) == 512);
+  CHECK(torch_allocated(5 * kMiB) == 5 * kMiB);
+  CHECK(torch_allocated(259 * kMiB) == 260 * kMiB);
+  CHECK(torch_allocated(24 * kMiB + kMiB / 2) == 24 * kMiB + kMiB / 2);
+}
+
+TEST_CASE("tensor parallelism divides rows, columns and padded vocabularies, and copies the rest") {
+  CHECK(bytes(matrix(1024, 1024, Split::kRows, Place::kFirstStage), parallel(4, 1)) == kMiB / 2);
+  CHECK(bytes(matrix(1024, 1024, Split::kColumns, Place::kFirstStage), parallel(4, 1)) == kMiB / 2);
+  CHECK(bytes(matrix(1024, 1024, Split::kNone, Place::kFirstStage), parallel(4, 1)) == 2 * kMiB);
+  // 1,000 words are padded to 1,024 before they are divided.
+  CHECK(bytes(matrix(1000, 1024, Split::kVocabulary, Place::kFirstStage), parallel(2, 1)) == kMiB);
+}
+
+TEST_CASE("key and value heads are never divided below one") {
+  Weight weight = matrix(4 * 128, 1024, Split::kKvHeads, Place::kFirstStage);
+  weight.head_dim = 128;
+  CHECK(bytes(weight, parallel(2, 1)) == 2 * 128 * 1024 * 2);
+  CHECK(bytes(weight, parallel(8, 1)) == 1 * 128 * 1024 * 2);
+}
+
+TEST_CASE("pipeline stages hold their own layers, and a tied head once more on the last") {
+  Weight layers = matrix(512, 512, Split::kNone, Place::kLayers);
+  layers.layer_count = 4;
+  CHECK(bytes(layers, parallel(1, 2), 0) == 2 * kMiB / 2);
+  CHECK(bytes(layers, parallel(1, 2), 1) == 2 * kMiB / 2);
+  const Weight tied = matrix(512, 512, Split::kNone, Place::kLastStageCopy);
+  CHECK(bytes(tied, parallel(1, 1), 0) == 0);
+  CHECK(bytes(tied, parallel(1, 2), 1) == kMiB / 2);
+}
+
+TEST_CASE("expert parallelism gives each rank whole experts") {
+  Weight experts = matrix(512, 512, Split::kRows, Place::kFirstStage);
+  experts.copies = 8;
+  experts.expert = true;
+  EngineSettings settings = parallel(4, 1);
+  CHECK(bytes(experts, settings) == 8 * kMiB / 2 / 4);
+  settings.expert_parallel = true;
+  settings.data_parallel = 2;
+  CHECK(bytes(experts, settings) == 1 * kMiB / 2);
+}
+
+TEST_CASE("quantised weights carry a scale and a zero point per group") {
+  Weight weight = matrix(128, 256, Split::kNone, Place::kFirstStage);
+  weight.format.fixed_type = true;
+  weight.format.bits = 4;
+  weight.format.group = 128;
+  weight.format.scale_bits = 16;
+  weight.format.zero_bits = 4;
+  // 16,384 bytes of weights; 128 x 2 groups of 20 bits.
+  CHECK(bytes(weight, parallel(1, 1)) == 16384 + 1024);
+}
+
+TEST_CASE("absurd sizes saturate instead of wrapping") {
+  CHECK(bytes(matrix(UINT64_MAX / 2, UINT64_MAX / 2, Split::kNone, Place::kFirstStage),
+              parallel(1, 1)) >= UINT64_MAX / 8);
+}
