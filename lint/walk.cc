@@ -1,7 +1,8 @@
 #include "lint/walk.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
+#include <utility>
 
 namespace kvbudget {
 
@@ -44,8 +45,9 @@ class Walker {
  public:
   explicit Walker(const FileSystem& files) : files_(files) {}
 
-  void visit(const std::string& path) {
+  void visit(std::string path) {
     if (path == "-") return add(path, true);
+    while (path.size() > 2 && path.starts_with("./")) path.erase(0, 2);
     switch (files_.kind(path)) {
       case FileKind::kMissing:
         result_.errors.push_back({path, "no such file or folder"});
@@ -72,11 +74,13 @@ class Walker {
   }
 
   void add(const std::string& path, bool named) {
-    if (seen_.insert(path).second) result_.files.push_back({path, named});
+    const auto [place, is_new] = seen_.try_emplace(path, result_.files.size());
+    if (is_new) result_.files.push_back({path, named});
+    if (named) result_.files[place->second].named = true;
   }
 
   const FileSystem& files_;
-  std::set<std::string> seen_;
+  std::map<std::string, size_t> seen_;  // index in result_.files
   WalkResult result_;
 };
 
