@@ -11,8 +11,8 @@
 
 namespace kvbudget {
 
-/// `gpu` and `model` may be null: defaults that depend on them then take the common case, and
-/// `missing` names them.
+/// `gpu` and `model` may be null: defaults that depend on them then take the common case (a small
+/// card, a plain decoder).
 struct ResolveInput {
   const Settings& settings;
   Version version;
@@ -26,6 +26,8 @@ struct ResolveResult {
   /// Settings whose value is decided elsewhere (a template) or cannot be read as the flag's type;
   /// no estimate then.
   std::vector<std::string> unreadable;
+  bool v0_engine = false;  ///< the old engine, which the memory model does not follow
+  bool chunked_prefill = true;
 };
 
 ResolveResult resolve(const ResolveInput& input);

@@ -1,0 +1,330 @@
+// Follows EngineArgs.create_engine_config and VllmConfig.__post_init__ of vLLM in the order that
+// matters: engine, parallelism, lengths, chunked prefill, batch limits, CUDA graphs. Values and
+// the releases they hold in are rows of data/defaults.tsv.
+#include "lint/engine/resolve.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "lint/engine/cudagraph.h"
+#include "lint/engine/defaults.h"
+#include "lint/engine/json_text.h"
+#include "lint/engine/numbers.h"
+
+namespace kvbudget {
+namespace {
+
+using memory::ElementType;
+
+constexpr uint32_t kMaxCount = std::numeric_limits<uint32_t>::max();
+constexpr Version kAutoFit{0, 14, 0};
+
+uint64_t bounded(uint64_t value) { return std::min<uint64_t>(value, kMaxCount); }
+
+class Resolver {
+ public:
+  explicit Resolver(const ResolveInput& input)
+      : settings_(input.settings),
+        input_(input),
+        facts_{input.settings, input.version, input.gpu, input.model} {}
+
+  ResolveResult resolve();
+
+ private:
+  std::string_view rule(std::string_view name) const {
+    return default_value(name, facts_).value_or("");
+  }
+  bool applies(std::string_view name) const { return !rule(name).empty(); }
+
+  void unreadable(std::string_view name);
+  std::optional<uint64_t> given(std::string_view name, int64_t least = 1);
+  uint64_t number(std::string_view name);
+  uint32_t count(std::string_view name) { return static_cast<uint32_t>(bounded(number(name))); }
+  double real(std::string_view name);
+  bool is_on(std::string_view name);
+  std::string text(std::string_view name);
+
+  void resolve_engine();
+  void resolve_parallelism();
+  void resolve_speculation();
+  void resolve_length();
+  void resolve_dtypes();
+  void resolve_caching();
+  void resolve_batch();
+  void resolve_graphs();
+
+  uint64_t default_tokens(uint64_t factor) const;
+  bool graphs_are_off();
+  std::optional<std::vector<int64_t>> given_sizes();
+  std::optional<uint64_t> given_largest_size();
+  uint32_t largest_size();
+
+  const Settings& settings_;
+  const ResolveInput& input_;
+  DefaultFacts facts_;
+  ResolveResult result_;
+  memory::EngineSettings& engine_ = result_.engine;
+};
+
+ResolveResult Resolver::resolve() {
+  engine_.release.number = input_.version.minor * 100U + input_.version.patch;
+  resolve_speculation();
+  resolve_parallelism();
+  resolve_dtypes();
+  resolve_engine();
+  resolve_length();
+  resolve_caching();
+  resolve_batch();
+  resolve_graphs();
+  return std::move(result_);
+}
+
+void Resolver::unreadable(std::string_view name) {
+  auto& names = result_.unreadable;
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+}
+
+// The user's number; a value that is no number, or below `least`, is reported and left out.
+std::optional<uint64_t> Resolver::given(std::string_view name, int64_t least) {
+  if (!settings_.has(name)) return std::nullopt;
+  const std::optional<int64_t> value = settings_.integer(name);
+  if (value && *value >= least) return static_cast<uint64_t>(*value);
+  unreadable(name);
+  return std::nullopt;
+}
+
+uint64_t Resolver::number(std::string_view name) {
+  const std::optional<uint64_t> user = given(name);
+  const std::optional<std::string_view> forced = forced_value(name, facts_);
+  if (user && !forced) return *user;
+  return static_cast<uint64_t>(python_int(forced ? *forced : rule(name)).value_or(0));
+}
+
+double Resolver::real(std::string_view name) {
+  const double standard = python_float(rule(name)).value_or(0.0);
+  if (!settings_.has(name)) return standard;
+  const std::optional<double> value = settings_.real(name);
+  if (!value) unreadable(name);
+  return value.value_or(standard);
+}
+
+bool Resolver::is_on(std::string_view name) {
+  if (const auto forced = forced_value(name, facts_)) return *forced == "true";
+  if (settings_.has(name)) return settings_.is_true(name);
+  return rule(name) == "true";
+}
+
+std::string Resolver::text(std::string_view name) {
+  if (const Setting* const setting = settings_.find(name)) {
+    if (setting->known) return setting->value;
+    unreadable(name);
+  }
+  return std::string(rule(name));
+}
+
+void Resolver::resolve_engine() {
+  facts_.v1 = rule("(engine)") == "V1";
+  result_.v0_engine = !facts_.v1;
+}
+
+void Resolver::resolve_parallelism() {
+  engine_.tensor_parallel = count("tensor-parallel-size");
+  engine_.pipeline_parallel = count("pipeline-parallel-size");
+  engine_.data_parallel = std::max(1U, count("data-parallel-size"));
+  engine_.decode_context_parallel = std::max(1U, count("decode-context-parallel-size"));
+  engine_.prefill_context_parallel = std::max(1U, count("prefill-context-parallel-size"));
+  engine_.expert_parallel = is_on("enable-expert-parallel");
+  facts_.pipeline_parallel = engine_.pipeline_parallel;
+  facts_.data_parallel = engine_.data_parallel;
+}
+
+// `--speculative-config` from 0.8.3, single flags before.
+void Resolver::resolve_speculation() {
+  if (const auto tokens = given("num-speculative-tokens", 0)) {
+    engine_.num_speculative_tokens = static_cast<uint32_t>(bounded(*tokens));
+    facts_.speculation = "draft_model";
+  }
+  const Setting* const setting = settings_.find("speculative-config");
+  if (!setting) return;
+  if (!setting->known || !is_json_object(setting->value)) {
+    unreadable("speculative-config");
+    return;
+  }
+  const std::optional<std::string> method = json_member(setting->value, "method");
+  const std::string model = json_member(setting->value, "model").value_or("");
+  const bool eagle =
+      model.find("eagle") != std::string::npos || model.find("EAGLE") != std::string::npos;
+  facts_.speculation = method.value_or(eagle ? "eagle" : "draft_model");
+  const std::optional<std::string> tokens = json_member(setting->value, "num_speculative_tokens");
+  // MTP layers draft one token each and a checkpoint rarely holds more than one.
+  const int64_t fallback = facts_.speculation.ends_with("mtp") ? 1 : 0;
+  const int64_t value = tokens ? python_int(*tokens).value_or(fallback) : fallback;
+  engine_.num_speculative_tokens =
+      static_cast<uint32_t>(bounded(static_cast<uint64_t>(std::max<int64_t>(value, 0))));
+}
+
+void Resolver::resolve_length() {
+  const std::optional<int64_t> value = settings_.integer("max-model-len");
+  engine_.auto_fit_max_model_len = value == -1 && input_.version >= kAutoFit;
+  const std::optional<uint64_t> user =
+      engine_.auto_fit_max_model_len ? std::nullopt : given("max-model-len");
+  engine_.max_model_len = user.value_or(input_.default_max_model_len);
+  facts_.max_model_len = engine_.max_model_len;
+}
+
+ElementType dtype_named(std::string_view name, ElementType otherwise) {
+  if (name == "half" || name == "float16") return ElementType::kFloat16;
+  if (name == "bfloat16") return ElementType::kBFloat16;
+  if (name == "float" || name == "float32") return ElementType::kFloat32;
+  return otherwise;
+}
+
+void Resolver::resolve_dtypes() {
+  const ElementType checkpoint = facts_.model ? facts_.model->dtype : ElementType::kBFloat16;
+  std::string dtype = text("dtype");
+  if (dtype == "auto") dtype = rule("dtype");
+  engine_.dtype = dtype_named(dtype, checkpoint);
+
+  std::string cache = text("kv-cache-dtype");
+  if (cache == "auto") cache = rule("kv-cache-dtype");
+  if (cache == "checkpoint") cache = facts_.model->kv_cache_scheme;
+  if (cache == "model") cache = layout::name(engine_.dtype);
+  engine_.kv_cache_dtype = cache;
+  facts_.kv_cache_dtype = cache;
+}
+
+void Resolver::resolve_caching() {
+  engine_.gpu_memory_utilization = real("gpu-memory-utilization");
+  engine_.kv_cache_memory_bytes = given("kv-cache-memory-bytes");
+  engine_.num_gpu_blocks_override = given("num-gpu-blocks-override", 0);
+  engine_.cpu_offload_gib = real("cpu-offload-gb");
+  facts_.block_tokens = given("block-size").value_or(facts_.block_tokens);
+  engine_.block_tokens = count("block-size");
+  engine_.prefix_caching = is_on("enable-prefix-caching");
+  facts_.prefix_caching = engine_.prefix_caching;
+  engine_.hybrid_kv_cache_manager = !is_on("disable-hybrid-kv-cache-manager");
+  engine_.mamba_cache_mode = text("mamba-cache-mode");
+  engine_.async_scheduling = is_on("async-scheduling");
+}
+
+uint64_t Resolver::default_tokens(uint64_t factor) const {
+  uint64_t tokens =
+      static_cast<uint64_t>(python_int(rule("max-num-batched-tokens")).value_or(0)) * factor;
+  if (!facts_.chunked_prefill) {
+    const bool longest = rule("(tokens-without-chunks)") == "longest";
+    tokens = longest ? facts_.max_model_len : std::max(facts_.max_model_len, tokens);
+  }
+  const uint64_t sequences = engine_.max_num_seqs;
+  const bool limited = applies("(tokens-cover-sequences)") && facts_.max_model_len > 0;
+  // Divided instead of multiplied: the product may not fit.
+  if (limited && tokens / facts_.max_model_len >= sequences) {
+    tokens = sequences * facts_.max_model_len;
+  }
+  return tokens;
+}
+
+void Resolver::resolve_batch() {
+  facts_.chunked_prefill = is_on("enable-chunked-prefill");
+  result_.chunked_prefill = facts_.chunked_prefill;
+  const auto factor = static_cast<uint64_t>(python_int(rule("(batch-factor)")).value_or(1));
+  const bool own_sequences = !settings_.has("max-num-seqs");
+  engine_.max_num_seqs = count("max-num-seqs");
+  if (own_sequences) engine_.max_num_seqs *= static_cast<uint32_t>(factor);
+  const std::optional<uint64_t> tokens = given("max-num-batched-tokens");
+  engine_.max_num_batched_tokens =
+      static_cast<uint32_t>(bounded(tokens ? *tokens : default_tokens(factor)));
+  if (own_sequences && applies("(sequences-fit-tokens)")) {
+    engine_.max_num_seqs = std::min(engine_.max_num_seqs, engine_.max_num_batched_tokens);
+  }
+}
+
+// Graphs need the compiler at full strength, unless the graph mode itself is set.
+bool Resolver::graphs_are_off() {
+  if (engine_.enforce_eager) return true;
+  const std::string config = settings_.text("compilation-config");
+  if (const auto mode = json_member(config, "cudagraph_mode"))
+    return *mode == "NONE" || *mode == "0";
+  if (json_member(config, "use_cudagraph") == "false") return true;
+  for (const std::string_view key : {"mode", "level"}) {
+    const std::optional<std::string> level = json_member(config, key);
+    if (level && *level != "3" && *level != "VLLM_COMPILE") return true;
+  }
+  const std::optional<int64_t> bare = python_int(config);
+  if (bare && facts_.v1) return *bare < 3;
+  return settings_.integer("optimization-level") == 0;
+}
+
+// A list of sizes; `--cuda-graph-sizes` with one number is a maximum instead.
+std::optional<std::vector<int64_t>> Resolver::given_sizes() {
+  const std::string config = settings_.text("compilation-config");
+  if (auto sizes = json_integers(config, "cudagraph_capture_sizes")) return sizes;
+  for (const std::string_view name : {"cudagraph-capture-sizes", "cuda-graph-sizes"}) {
+    std::vector<int64_t> sizes;
+    const std::string words = settings_.text(name);
+    for (size_t begin = 0; begin < words.size();) {
+      const size_t end = std::min(words.find(' ', begin), words.size());
+      if (const auto size = python_int(words.substr(begin, end - begin))) sizes.push_back(*size);
+      begin = end + 1;
+    }
+    const size_t least = name == "cuda-graph-sizes" ? 2 : 1;
+    if (sizes.size() >= least) return sizes;
+  }
+  return std::nullopt;
+}
+
+std::optional<uint64_t> Resolver::given_largest_size() {
+  const std::string config = settings_.text("compilation-config");
+  std::optional<int64_t> size = settings_.integer("max-cudagraph-capture-size");
+  if (!size) size = settings_.integer("cuda-graph-sizes");
+  if (!size) size = python_int(json_member(config, "max_cudagraph_capture_size").value_or(""));
+  return size && *size > 0 ? std::optional(static_cast<uint64_t>(*size)) : std::nullopt;
+}
+
+uint32_t Resolver::largest_size() {
+  if (const auto user = given_largest_size()) return static_cast<uint32_t>(bounded(*user));
+  const uint64_t cap = number("max-cudagraph-capture-size");
+  const std::string_view limit = rule("(capture-limit)");
+  const uint64_t sequences = engine_.max_num_seqs;
+  if (limit == "sequences") return static_cast<uint32_t>(bounded((sequences + 7) / 8 * 8));
+  if (limit == "twice-sequences") return static_cast<uint32_t>(std::min(2 * sequences, cap));
+  if (limit == "twice-speculative-sequences") {
+    const uint64_t width = 1 + uint64_t{engine_.num_speculative_tokens};
+    return static_cast<uint32_t>(std::min(2 * sequences * width, cap));
+  }
+  return static_cast<uint32_t>(bounded(cap));
+}
+
+void Resolver::resolve_graphs() {
+  engine_.enforce_eager = is_on("enforce-eager");
+  if (const Setting* const config = settings_.find("compilation-config")) {
+    if (!config->known) unreadable("compilation-config");
+  }
+  if (graphs_are_off()) return;
+  if (const std::optional<std::vector<int64_t>> sizes = given_sizes()) {
+    const auto largest = std::max_element(sizes->begin(), sizes->end());
+    if (largest == sizes->end() || *largest <= 0) return;
+    engine_.cudagraph_sizes = static_cast<uint32_t>(bounded(sizes->size()));
+    engine_.max_cudagraph_size = static_cast<uint32_t>(bounded(static_cast<uint64_t>(*largest)));
+    return;
+  }
+  CaptureRules rules;
+  rules.largest = largest_size();
+  rules.most_tokens = facts_.v1 ? engine_.max_num_batched_tokens : rules.largest;
+  rules.wide_step = applies("(capture-wide-step)");
+  rules.every_size_to =
+      static_cast<uint32_t>(python_int(rule("(capture-every-small-size)")).value_or(0));
+  if (applies("(capture-batched-tokens)")) rules.extra.push_back(engine_.max_num_batched_tokens);
+  if (applies("(capture-max-sequences)")) rules.extra.push_back(engine_.max_num_seqs);
+  if (applies("(capture-speculative-sizes)")) {
+    rules.tokens_per_step = 1 + engine_.num_speculative_tokens;
+  }
+  const std::vector<uint32_t> sizes = capture_sizes(rules);
+  engine_.cudagraph_sizes = static_cast<uint32_t>(sizes.size());
+  engine_.max_cudagraph_size = sizes.empty() ? 0 : sizes.back();
+}
+
+}  // namespace
+
+ResolveResult resolve(const ResolveInput& input) { return Resolver(input).resolve(); }
+
+}  // namespace kvbudget
