@@ -1,9 +1,10 @@
 // A YAML or JSON file as a tree that knows where everything stands.
 //
-// This is the only place that knows LLVM's YAML parser (see document.cc for what it leaves to us:
-// folding, merge keys, duplicate keys, aliases, tabs). Later stages see plain values. Aliases share
-// the node they name, so a tree can be a graph without cycles; walk it with a depth in mind, not by
-// copying.
+// Reading goes in steps, each in its own file: template actions are neutralised (yaml_template),
+// scalars are found and hidden (yaml_lexer), LLVM's parser nests what is left (document.cc, the
+// only place that knows it), scalars are decoded (scalar), merge keys and duplicate keys are
+// settled (mapping). Later stages see plain values. Aliases share the node they name, so a tree can
+// be a graph without cycles; walk it with a depth in mind, not by copying.
 #pragma once
 
 #include <memory>
@@ -33,7 +34,8 @@ struct Node {
   std::vector<NodePtr> items;  ///< sequence
   std::vector<Entry> entries;  ///< mapping, merge keys expanded, the last of a duplicate key kept
   Location
-      where;  ///< scalar: the value without quotes; collection: first to last child; null: the key
+      where;  ///< scalar: the value without quotes; block collection: first to last child; flow
+              ///< collection: with its brackets; null: the word, or the key if none is written
 
   bool is_scalar() const { return kind == Kind::kScalar; }
   bool is_mapping() const { return kind == Kind::kMapping; }
@@ -62,5 +64,7 @@ struct Document {
 /// Reads every YAML document of `file`. Never throws and never gives up on the siblings of a broken
 /// document.
 Document parse_yaml(const SourceFile& file);
+/// The same for YAML that stands inside another text (a config file in a ConfigMap).
+Document parse_yaml(const SourceText& text);
 
 }  // namespace kvbudget

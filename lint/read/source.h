@@ -28,6 +28,10 @@ struct ByteRange {
   friend auto operator<=>(const ByteRange&, const ByteRange&) = default;
 };
 
+/// Larger files are not read: no deployment file comes near, and every stage may assume 32-bit
+/// offsets.
+constexpr uint64_t kMaxFileBytes = uint64_t{16} << 20;
+
 /// A file as it was read. Immutable once made; everything else points into it.
 class SourceFile {
  public:

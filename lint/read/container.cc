@@ -1,0 +1,68 @@
+#include "lint/read/container.h"
+
+#include <charconv>
+#include <string>
+
+#include "lint/read/invocation.h"
+#include "lint/read/vllm_names.h"
+#include "lint/read/yaml_template.h"
+
+namespace kvbudget {
+namespace {
+
+/// The image's own entrypoint is the engine: `words` are its arguments.
+std::optional<Invocation> started_by_image(const Container& container, const EngineStart& base) {
+  const std::string_view image = base.image ? base.image->view() : std::string_view();
+  const ImageKind kind = image_kind(image);
+  if (container.has_entrypoint) return std::nullopt;
+  const bool server = kind == ImageKind::kVllmServer;
+  if (!server && !look_like_vllm_arguments(container.words)) return std::nullopt;
+  Invocation invocation;
+  invocation.argv = container.words;
+  invocation.serve = image_runs_serve(image);
+  return invocation;
+}
+
+Location place_of(const Invocation& invocation, const EngineStart& base) {
+  if (invocation.where) return invocation.where;
+  if (!invocation.argv.empty()) {
+    if (const Location where = invocation.argv.front().text.location()) return where;
+  }
+  return base.image ? base.image->location() : base.where;
+}
+
+}  // namespace
+
+void add_container_starts(const Container& container, const EngineStart& base, FileContents& out) {
+  ShellScope scope;
+  for (const EnvVar& variable : base.env) scope.inherit(variable);
+  std::vector<Invocation> invocations = find_invocations(container.words, std::move(scope));
+  if (invocations.empty()) {
+    std::optional<Invocation> by_image = started_by_image(container, base);
+    if (!by_image) return;
+    by_image->env = base.env;
+    invocations.push_back(std::move(*by_image));
+  }
+  for (size_t i = 0; i < invocations.size(); ++i) {
+    EngineStart start = base;
+    start.where = place_of(invocations[i], base);
+    start.argv = std::move(invocations[i].argv);
+    start.serve = invocations[i].serve;
+    start.env = std::move(invocations[i].env);
+    if (i > 0) start.name += " #" + std::to_string(i + 1);
+    out.starts.push_back(std::move(start));
+  }
+}
+
+Word word_of(const Node& scalar) { return {scalar.text, !has_template_action(scalar.text.view())}; }
+
+std::optional<Located<uint32_t>> number_of(const Node* node) {
+  if (node == nullptr || !node->is_scalar()) return std::nullopt;
+  const std::string_view text = node->scalar();
+  uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return Located<uint32_t>{value, node->where};
+}
+
+}  // namespace kvbudget

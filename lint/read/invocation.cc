@@ -1,0 +1,189 @@
+// Wrappers are not listed: whatever stands in front of `vllm serve` (numactl, uv run, srun, nohup
+// …) is stepped over, unless the command only talks about it (echo, pkill).
+
+#include "lint/read/invocation.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "lint/read/docker_run.h"
+#include "lint/read/shell_reader.h"
+#include "lint/read/vllm_names.h"
+
+namespace kvbudget {
+namespace {
+
+constexpr int kMaxNesting = 8;           // shells started by shells
+constexpr size_t kMaxInvocations = 500;  // in one file; more are left out
+
+struct EntryPoint {
+  size_t begin = 0;  // the words that name the engine
+  size_t end = 0;
+  bool serve = true;
+};
+
+bool only_talks(std::string_view command) {
+  static constexpr std::array<std::string_view, 17> kCommands = {
+      "echo", "printf", "grep", "egrep", "pgrep", "pkill", "killall", "which", "type",
+      "man",  "pip",    "pip3", "cat",   "sed",   "awk",   "log",     "help"};
+  return std::find(kCommands.begin(), kCommands.end(), command) != kCommands.end();
+}
+
+bool ends_with(std::string_view text, std::string_view tail) {
+  return text.size() >= tail.size() && text.substr(text.size() - tail.size()) == tail;
+}
+
+bool is_server_module(std::string_view name) {
+  return name == "vllm.entrypoints.openai.api_server" || name == "vllm.entrypoints.api_server";
+}
+
+std::optional<EntryPoint> find_entry_point(const std::vector<Word>& words) {
+  const auto word = [&](size_t i) {
+    return i < words.size() ? words[i].text.view() : std::string_view();
+  };
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (base_name(word(i)) == "vllm" && word(i + 1) == "serve") return EntryPoint{i, i + 2, true};
+    if (ends_with(word(i), "vllm/entrypoints/openai/api_server.py")) {
+      return EntryPoint{i, i + 1, false};
+    }
+    if (word(i) != "-m") continue;
+    if (is_server_module(word(i + 1))) return EntryPoint{i + 1, i + 2, false};
+    const bool cli = word(i + 1) == "vllm.entrypoints.cli.main" || word(i + 1) == "vllm";
+    if (cli && word(i + 2) == "serve") return EntryPoint{i + 1, i + 3, true};
+  }
+  return std::nullopt;
+}
+
+bool is_shell(std::string_view program) {
+  const std::string_view name = base_name(program);
+  return name == "sh" || name == "bash" || name == "zsh" || name == "dash" || name == "ash" ||
+         name == "ksh";
+}
+
+/// Index of the script in `bash -lc SCRIPT NAME ARG…`, 0 when there is none.
+size_t find_shell_script(const std::vector<Word>& words) {
+  for (size_t i = 0; i + 2 < words.size(); ++i) {
+    if (!is_shell(words[i].text.view())) continue;
+    for (size_t k = i + 1; k + 1 < words.size(); ++k) {
+      const std::string_view flag = words[k].text.view();
+      if (flag.size() < 2 || (flag[0] != '-' && flag[0] != '+')) break;
+      const bool command = flag[0] == '-' && flag[1] != '-' && flag.back() == 'c';
+      if (command) return k + 1;
+      if (flag == "-o" || flag == "-O") ++k;
+    }
+  }
+  return 0;
+}
+
+/// From the first word to the last, if they stand together.
+Location span_of(const std::vector<Word>& words, size_t begin, size_t end) {
+  Location where = words[begin].text.location();
+  const Location last = words[end - 1].text.location();
+  const bool together = where.file == last.file && last.range.begin >= where.range.end &&
+                        last.range.begin - where.range.end < 80;
+  if (together) where.range.end = last.range.end;
+  return where;
+}
+
+class Finder {
+ public:
+  std::vector<Invocation> take() { return std::move(found_); }
+
+  void script(const SourceText& text, ShellScope& scope, int depth) {
+    if (depth > kMaxNesting) return;
+    read_shell(text, scope, [this, depth](const ShellCommand& command, ShellScope& inner) {
+      this->command(command, inner, depth);
+    });
+  }
+
+  void command(const ShellCommand& command, ShellScope& scope, int depth) {
+    if (command.words.empty() || depth > kMaxNesting || found_.size() >= kMaxInvocations) return;
+    const std::string_view name = base_name(command.words[0].text.view());
+    if (only_talks(name)) return;
+    if (name == "eval") return eval(command, scope, depth);
+    if (auto run = read_container_run(command.words)) return container(*run, depth);
+    // The outermost shell comes first: `vllm serve` inside its script is not a word of ours.
+    if (const std::optional<EntryPoint> entry = find_entry_point(command.words)) {
+      return add(command, *entry, scope);
+    }
+    const size_t at = find_shell_script(command.words);
+    if (at == 0) return;
+    const std::optional<std::vector<Word>> outer = std::move(scope.positional);
+    scope.positional.emplace(command.words.begin() + static_cast<std::ptrdiff_t>(at) + 1,
+                             command.words.end());
+    scope.enter_branch();
+    for (const EnvVar& variable : command.env) scope.inherit(variable);
+    script(command.words[at].text, scope, depth + 1);
+    scope.drop_branch();
+    scope.positional = outer;
+  }
+
+ private:
+  void eval(const ShellCommand& command, ShellScope& scope, int depth) {
+    SourceText text;
+    for (size_t i = 1; i < command.words.size(); ++i) {
+      if (i > 1) text.append_synthetic(" ", command.words[i].text.offset(0));
+      text.append(command.words[i].text);
+    }
+    script(text, scope, depth + 1);
+  }
+
+  void add(const ShellCommand& command, const EntryPoint& entry, const ShellScope& scope) {
+    Invocation& invocation = found_.emplace_back();
+    invocation.where = span_of(command.words, entry.begin, entry.end);
+    invocation.serve = entry.serve;
+    invocation.argv.assign(command.words.begin() + static_cast<std::ptrdiff_t>(entry.end),
+                           command.words.end());
+    invocation.env = scope.environment();
+    std::copy(command.env.begin(), command.env.end(), std::back_inserter(invocation.env));
+    for (size_t i = 0; i < entry.begin; ++i) {  // `env NAME=value vllm serve`
+      if (auto variable = as_assignment(command.words[i])) {
+        invocation.env.push_back(std::move(*variable));
+      }
+    }
+  }
+
+  void container(const ContainerRun& run, int depth) {
+    std::vector<Word> words = run.entrypoint;
+    words.insert(words.end(), run.arguments.begin(), run.arguments.end());
+    ShellScope scope;
+    for (const EnvVar& variable : run.env) scope.inherit(variable);
+    const size_t before = found_.size();
+    command({words, {}}, scope, depth + 1);
+    const ImageKind kind = image_kind(run.image.text.view());
+    const bool by_image = run.entrypoint.empty() &&
+                          (kind == ImageKind::kVllmServer || look_like_vllm_arguments(words));
+    if (found_.size() == before && by_image) {
+      Invocation& invocation = found_.emplace_back();
+      invocation.where = (words.empty() ? run.image : words.front()).text.location();
+      invocation.serve = image_runs_serve(run.image.text.view());
+      invocation.argv = std::move(words);
+      invocation.env = scope.environment();
+    }
+    for (size_t i = before; i < found_.size(); ++i) {
+      found_[i].image = run.image;
+      found_[i].gpu = run.gpu;
+      found_[i].publishes_port = run.publishes_port;
+    }
+  }
+
+  std::vector<Invocation> found_;
+};
+
+}  // namespace
+
+std::vector<Invocation> find_invocations(const std::vector<Word>& words, ShellScope scope) {
+  Finder finder;
+  finder.command({words, {}}, scope, 0);
+  return finder.take();
+}
+
+std::vector<Invocation> find_invocations_in_script(const SourceText& script, ShellScope scope) {
+  Finder finder;
+  finder.script(script, scope, 0);
+  return finder.take();
+}
+
+}  // namespace kvbudget

@@ -1,0 +1,31 @@
+// Finds the engine that a command starts.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "lint/read/engine_start.h"
+#include "lint/read/shell_words.h"
+
+namespace kvbudget {
+
+/// An engine start as far as its command line tells.
+struct Invocation {
+  Location where;          ///< the words that name the engine; nowhere when an image starts it
+  std::vector<Word> argv;  ///< behind the entry point
+  bool serve = true;
+  std::vector<EnvVar> env;
+  // Known only when a container is started by the command (`docker run`).
+  std::optional<Word> image;
+  GpuRequest gpu;
+  bool publishes_port = false;
+};
+
+/// What `words` start, run as they are (a container's command, argv of our own command line).
+/// Shells inside (`sh -c SCRIPT`) are read. `scope` holds the environment.
+std::vector<Invocation> find_invocations(const std::vector<Word>& words, ShellScope scope);
+
+/// What a script starts.
+std::vector<Invocation> find_invocations_in_script(const SourceText& script, ShellScope scope);
+
+}  // namespace kvbudget

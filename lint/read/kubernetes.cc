@@ -1,0 +1,102 @@
+// Kubernetes manifests: Pod, Deployment, StatefulSet, DaemonSet, Job, CronJob, ReplicaSet,
+// LeaderWorkerSet, List, and whatever else holds a pod template.
+//
+// The pod spec is what matters and every kind wraps it differently, so it is looked for by its
+// `containers`, and what stands on the way down (replicas, group size, names of roles) is
+// collected.
+
+#include <string>
+
+#include "lint/read/kubernetes_pod.h"
+#include "lint/read/readers.h"
+
+namespace kvbudget {
+namespace {
+
+constexpr int kMaxDepth = 30;  // of a pod template below the root
+
+/// "leader" of "leaderTemplate".
+std::string role_of(std::string_view key) {
+  constexpr std::string_view kTemplate = "Template";
+  if (key.size() <= kTemplate.size()) return {};
+  const size_t cut = key.size() - kTemplate.size();
+  if (key.substr(cut) != kTemplate || key == "jobTemplate") return {};
+  if (key == "leaderWorkerTemplate") return {};
+  return std::string(key.substr(0, cut));
+}
+
+class Workload {
+ public:
+  Workload(const YamlFile& yaml, const Node& root, FileContents& out)
+      : configs_(yaml.roots), file_(yaml.file), out_(out) {
+    start_.file = &file_;
+    start_.kind = "kubernetes";
+    start_.name = std::string(root.find("kind")->scalar());
+    const Node* name = root.at({"metadata", "name"});
+    if (name == nullptr) name = root.at({"metadata", "generateName"});
+    if (name != nullptr) start_.name += "/" + std::string(name->scalar());
+  }
+
+  void read(const Node& node) { walk(node, start_, 0); }
+
+ private:
+  void walk(const Node& node, EngineStart start, int depth) {
+    if (depth > kMaxDepth) return;
+    for (const NodePtr& item : node.items) walk_item(*item, start, depth);
+    if (!node.is_mapping()) return;
+    const Node* containers = node.find("containers");
+    if (containers != nullptr && containers->is_sequence()) {
+      read_pod(node, configs_, start, out_);
+      return;
+    }
+    if (const auto replicas = number_of(node.find("replicas"))) {
+      start.replicas = replicas;
+      start.serves_traffic = replicas->value > 0;
+    }
+    if (const auto size = number_of(node.at({"leaderWorkerTemplate", "size"}))) start.nodes = size;
+    if (const auto size = number_of(node.find("podGroupSize"))) start.nodes = size;
+    for (const Entry& entry : node.entries) {
+      if (!entry.value->is_mapping() && !entry.value->is_sequence()) continue;
+      if (entry.key.view() == "metadata" || entry.key.view() == "status") continue;
+      EngineStart inner = start;
+      if (const std::string role = role_of(entry.key.view()); !role.empty()) {
+        inner.name += "/" + role;
+      }
+      walk(*entry.value, std::move(inner), depth + 1);
+    }
+  }
+
+  /// Items of a list of roles or worker groups have names of their own.
+  void walk_item(const Node& item, const EngineStart& start, int depth) {
+    if (!item.is_mapping() && !item.is_sequence()) return;
+    EngineStart inner = start;
+    const Node* name = item.find("name");
+    if (name != nullptr && name->is_scalar()) inner.name += "/" + std::string(name->scalar());
+    walk(item, std::move(inner), depth + 1);
+  }
+
+  ConfigMaps configs_;
+  const SourceFile& file_;
+  EngineStart start_;
+  FileContents& out_;
+};
+
+}  // namespace
+
+bool read_kubernetes(const YamlFile& yaml, const Node& root, FileContents& out) {
+  const Node* kind = root.find("kind");
+  if (kind == nullptr || !kind->is_scalar() || root.find("apiVersion") == nullptr) return false;
+  if (kind->scalar() == "List") {
+    const Node* items = root.find("items");
+    if (items == nullptr) return true;
+    for (const NodePtr& item : items->items) {
+      const Node* inner = item->find("kind");
+      if (inner != nullptr && inner->scalar() != "List") read_kubernetes(yaml, *item, out);
+    }
+    return true;
+  }
+  Workload(yaml, root, out).read(root);
+  return true;
+}
+
+}  // namespace kvbudget

@@ -1,0 +1,146 @@
+// Field meanings: Kubernetes API reference 1.30 (PodSpec, Container, NodeAffinity).
+
+#include "lint/read/kubernetes_pod.h"
+
+#include <array>
+#include <string_view>
+
+namespace kvbudget {
+namespace {
+
+// Labels by which a pod asks for a card or a machine, the most telling first.
+constexpr std::array<std::string_view, 9> kGpuLabels = {"cloud.google.com/gke-accelerator",
+                                                        "nvidia.com/gpu.product",
+                                                        "amd.com/gpu.product-name",
+                                                        "karpenter.k8s.aws/instance-gpu-name",
+                                                        "gpu.nvidia.com/class",
+                                                        "gpu.nvidia.com/model",
+                                                        "node.kubernetes.io/instance-type",
+                                                        "beta.kubernetes.io/instance-type",
+                                                        "kubernetes.azure.com/agentpool-vm-size"};
+
+bool is_gpu_resource(std::string_view name) {
+  return name == "nvidia.com/gpu" || name == "amd.com/gpu" || name == "nvidia.com/gpu.shared" ||
+         name.substr(0, 15) == "nvidia.com/mig-";
+}
+
+std::optional<Located<std::string>> located(const Node* scalar) {
+  if (scalar == nullptr || !scalar->is_scalar() || !word_of(*scalar).known) return std::nullopt;
+  if (has_placeholder(scalar->scalar())) return std::nullopt;
+  return Located<std::string>{std::string(scalar->scalar()), scalar->where};
+}
+
+/// The one value that a required node affinity leaves for `label`.
+const Node* affinity_value(const Node& spec, std::string_view label) {
+  const Node* terms =
+      spec.at({"affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution",
+               "nodeSelectorTerms"});
+  if (terms == nullptr) return nullptr;
+  const Node* result = nullptr;
+  for (const NodePtr& term : terms->items) {
+    const Node* expressions = term->find("matchExpressions");
+    if (expressions == nullptr) continue;
+    for (const NodePtr& expression : expressions->items) {
+      const Node* key = expression->find("key");
+      const Node* op = expression->find("operator");
+      const Node* values = expression->find("values");
+      if (key == nullptr || key->scalar() != label || op == nullptr || op->scalar() != "In")
+        continue;
+      const bool one = values != nullptr && values->items.size() == 1 && result == nullptr;
+      if (!one) return nullptr;  // several cards are possible
+      result = values->items.front().get();
+    }
+  }
+  return result;
+}
+
+std::optional<Located<std::string>> gpu_name(const Node& spec) {
+  const Node* selector = spec.find("nodeSelector");
+  for (const std::string_view label : kGpuLabels) {
+    const Node* value = selector == nullptr ? nullptr : selector->find(label);
+    if (value == nullptr) value = affinity_value(spec, label);
+    if (auto name = located(value)) return name;
+  }
+  return std::nullopt;
+}
+
+void read_gpu_count(const Node& container, GpuRequest& gpu) {
+  for (const std::string_view list : {"limits", "requests"}) {
+    const Node* resources = container.at({"resources", list});
+    if (resources == nullptr) continue;
+    for (const Entry& entry : resources->entries) {
+      if (!is_gpu_resource(entry.key.view())) continue;
+      gpu.resource = entry.key.str();
+      gpu.count = number_of(entry.value.get());
+      return;
+    }
+  }
+}
+
+void add_words(const Node* list, const std::vector<EnvVar>& env, std::vector<Word>& out) {
+  if (list == nullptr) return;
+  if (list->is_scalar()) out.push_back(expand_references(word_of(*list), env));
+  for (const NodePtr& item : list->items) {
+    if (item->is_scalar()) out.push_back(expand_references(word_of(*item), env));
+    // `- key: value` where a string was meant is no argument that could be read.
+  }
+}
+
+bool serves_traffic(const Node& container) {
+  for (const std::string_view key : {"ports", "livenessProbe", "readinessProbe", "startupProbe"}) {
+    const Node* value = container.find(key);
+    if (value != nullptr && value->kind != Node::Kind::kNull) return true;
+  }
+  return false;
+}
+
+void read_container(const Node& container, const Node& spec, const ConfigMaps& configs,
+                    EngineStart start, FileContents& out) {
+  if (const Node* name = container.find("name"); name != nullptr && name->is_scalar()) {
+    start.name += "/" + std::string(name->scalar());
+  }
+  start.where = container.where;
+  start.env = read_environment(container, configs);
+  if (const Node* image = container.find("image"); image != nullptr && image->is_scalar()) {
+    start.image = image->text;
+    start.image_known = word_of(*image).known && !has_placeholder(image->scalar());
+  }
+  start.gpu.name = gpu_name(spec);
+  read_gpu_count(container, start.gpu);
+  start.serves_traffic = start.serves_traffic || serves_traffic(container);
+
+  Container words;
+  const Node* command = container.find("command");
+  words.has_entrypoint = command != nullptr && command->kind != Node::Kind::kNull;
+  add_words(command, start.env, words.words);
+  add_words(container.find("args"), start.env, words.words);
+  add_container_starts(words, start, out);
+}
+
+}  // namespace
+
+ConfigMaps::ConfigMaps(const std::vector<NodePtr>& roots) {
+  for (const NodePtr& root : roots) {
+    const Node* kind = root->find("kind");
+    const Node* name = root->at({"metadata", "name"});
+    const Node* data = root->find("data");
+    if (kind == nullptr || kind->scalar() != "ConfigMap" || name == nullptr || data == nullptr) {
+      continue;
+    }
+    data_.emplace(std::string(name->scalar()), data);
+  }
+}
+
+const Node* ConfigMaps::find(std::string_view name) const {
+  const auto found = data_.find(name);
+  return found == data_.end() ? nullptr : found->second;
+}
+
+void read_pod(const Node& spec, const ConfigMaps& configs, const EngineStart& base,
+              FileContents& out) {
+  for (const NodePtr& container : spec.find("containers")->items) {
+    if (container->is_mapping()) read_container(*container, spec, configs, base, out);
+  }
+}
+
+}  // namespace kvbudget

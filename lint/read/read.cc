@@ -1,0 +1,70 @@
+// What a file is, told by its content first and its name second.
+//
+// A new format of YAML documents is one more line in kYamlReaders, a new kind of file one more
+// branch in read_file; everything else lives in the reader's own file.
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "lint/read/readers.h"
+#include "lint/read/vllm_names.h"
+#include "lint/read/yaml_template.h"
+
+namespace kvbudget {
+namespace {
+
+using YamlReader = bool (*)(const YamlFile&, const Node&, FileContents&);
+
+// The first that knows a document takes it.
+constexpr std::array<YamlReader, 3> kYamlReaders = {read_kubernetes, read_compose,
+                                                    read_vllm_config};
+
+void read_yaml(const SourceFile& file, FileContents& out) {
+  Document document = parse_yaml(file);
+  const YamlFile yaml{file, document.roots};
+  for (const NodePtr& root : document.roots) {
+    if (!root->is_mapping()) continue;
+    std::any_of(kYamlReaders.begin(), kYamlReaders.end(),
+                [&](YamlReader reader) { return reader(yaml, *root, out); });
+  }
+  if (out.starts.empty()) {
+    for (const NodePtr& root : document.roots) read_config_map(yaml, *root, out);
+  }
+  // A template is no YAML before it runs: what cannot be read is not an error of its author.
+  if (has_template_action(file.bytes())) return;
+  out.errors = std::move(document.errors);
+}
+
+bool is_yaml_name(std::string_view path) {
+  static constexpr std::array<std::string_view, 8> kNames = {
+      ".yaml", ".yml", ".json", ".tpl", ".tmpl", ".j2", ".jinja", ".template"};
+  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view tail) {
+    return path.size() > tail.size() && path.substr(path.size() - tail.size()) == tail;
+  });
+}
+
+}  // namespace
+
+FileContents read_file(const SourceFile& file) {
+  FileContents out;
+  const std::string_view bytes = file.bytes();
+  if (bytes.size() > kMaxFileBytes) {
+    out.errors.push_back({{&file, {0, 0}}, "larger than 16 MiB, which no deployment file is"});
+    return out;
+  }
+  if (!mentions_vllm(bytes) || bytes.find('\0') != std::string_view::npos) return out;
+  const bool script = is_shell_script(file);
+  const bool standard_input = script && file.line_text(1).substr(0, 2) != "#!" &&
+                              (file.path() == "-" || file.path() == "<stdin>");
+  if (is_yaml_name(file.path()) || standard_input) read_yaml(file, out);
+  if (script && out.starts.empty()) {
+    FileContents shell;
+    read_shell_script(file, shell);
+    // Standard input that is a script makes a poor YAML file.
+    if (!shell.starts.empty() || !standard_input) out = std::move(shell);
+  }
+  return out;
+}
+
+}  // namespace kvbudget

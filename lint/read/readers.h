@@ -1,0 +1,31 @@
+// The readers of single formats. read.cc holds the table of them.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "lint/read/document.h"
+#include "lint/read/engine_start.h"
+
+namespace kvbudget {
+
+/// The YAML documents of one file; readers look at one and may need its siblings (ConfigMaps).
+struct YamlFile {
+  const SourceFile& file;
+  const std::vector<NodePtr>& roots;
+};
+
+/// Each takes one document, adds the engines it finds, and returns whether it was of its format;
+/// later readers are not asked then.
+bool read_kubernetes(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_compose(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_vllm_config(const YamlFile& yaml, const Node& root, FileContents& out);
+
+/// vLLM config files inside a ConfigMap; asked when a file holds no other engine.
+void read_config_map(const YamlFile& yaml, const Node& root, FileContents& out);
+
+/// Whole files that are no YAML.
+bool is_shell_script(const SourceFile& file);
+void read_shell_script(const SourceFile& file, FileContents& out);
+
+}  // namespace kvbudget

@@ -1,0 +1,86 @@
+// Shell scripts, and the command line that people give to this program.
+
+#include <array>
+#include <string>
+
+#include "lint/read/docker_run.h"
+#include "lint/read/invocation.h"
+#include "lint/read/readers.h"
+
+namespace kvbudget {
+namespace {
+
+bool ends_with(std::string_view text, std::string_view tail) {
+  return text.size() >= tail.size() && text.substr(text.size() - tail.size()) == tail;
+}
+
+EngineStart make_start(Invocation invocation, std::string kind, std::string name) {
+  EngineStart start;
+  start.where = invocation.where;
+  start.kind = std::move(kind);
+  start.name = std::move(name);
+  start.argv = std::move(invocation.argv);
+  start.serve = invocation.serve;
+  start.env = std::move(invocation.env);
+  if (invocation.image) {
+    start.image_known = invocation.image->known;
+    start.image = std::move(invocation.image->text);
+  }
+  start.gpu = std::move(invocation.gpu);
+  start.serves_traffic = invocation.publishes_port;
+  return start;
+}
+
+}  // namespace
+
+bool is_shell_script(const SourceFile& file) {
+  const std::string_view first = file.line_text(1);
+  if (first.substr(0, 2) == "#!") {
+    return first.find("sh") != std::string_view::npos &&
+           first.find("python") == std::string_view::npos;
+  }
+  static constexpr std::array<std::string_view, 6> kNames = {".sh",  ".bash",  ".zsh",
+                                                             ".ksh", ".slurm", ".sbatch"};
+  for (const std::string_view tail : kNames) {
+    if (ends_with(file.path(), tail)) return true;
+  }
+  // Standard input: a script is what is left when it is no YAML.
+  return file.path() == "-" || file.path() == "<stdin>";
+}
+
+void read_shell_script(const SourceFile& file, FileContents& out) {
+  const SourceText text(file, {0, static_cast<uint32_t>(file.bytes().size())});
+  std::vector<Invocation> invocations = find_invocations_in_script(text, ShellScope());
+  for (size_t i = 0; i < invocations.size(); ++i) {
+    std::string name = i == 0 ? "script" : "script #" + std::to_string(i + 1);
+    EngineStart start = make_start(std::move(invocations[i]), "shell", std::move(name));
+    start.file = &file;
+    out.starts.push_back(std::move(start));
+  }
+}
+
+FileContents read_command_line(const std::vector<std::string>& words) {
+  FileContents out;
+  std::vector<Word> command;
+  ShellScope scope;
+  for (const std::string& text : words) {
+    Word word{SourceText(text), true};
+    auto variable = command.empty() ? as_assignment(word) : std::nullopt;
+    if (variable) {
+      scope.inherit(*variable);
+    } else {
+      command.push_back(std::move(word));
+    }
+  }
+  std::vector<Invocation> invocations = find_invocations(command, std::move(scope));
+  if (invocations.empty()) {
+    std::string message = "expected a command that starts vLLM, such as 'vllm serve MODEL'";
+    message += command.empty() ? ", found nothing" : ", found '" + command.front().text.str() + "'";
+    out.errors.push_back({{}, std::move(message)});
+    return out;
+  }
+  out.starts.push_back(make_start(std::move(invocations.front()), "command-line", "command line"));
+  return out;
+}
+
+}  // namespace kvbudget

@@ -1,0 +1,72 @@
+// The variables of a shell script, as far as reading it once from top to bottom can know them.
+//
+// Control flow is not run. What a branch assigns is merged with what was there before: equal values
+// stay, a value that is only set in one place counts as the default that it mostly is, and values
+// that differ make the variable unknown.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lint/read/engine_start.h"
+
+namespace kvbudget {
+
+struct ShellValue {
+  std::vector<Word> words;  ///< one for a plain variable
+  bool array = false;
+  bool known = true;  ///< false: only run time decides; words mean nothing then
+};
+
+class ShellScope {
+ public:
+  /// A variable that the script inherits.
+  void inherit(const EnvVar& variable);
+
+  /// Null when the script does not set it and does not inherit it.
+  const ShellValue* find(std::string_view name) const;
+  void assign(const SourceText& name, ShellValue value);
+  void append(const SourceText& name, ShellValue value);
+  void set_exported(const SourceText& name);
+  void set_unknown(const SourceText& name);
+  /// What a command started here would see as its environment, in the order of first assignment.
+  std::vector<EnvVar> environment() const;
+
+  void enter_branch();
+  void next_branch();   ///< `else`, `;;`
+  void leave_branch();  ///< what the branches did is merged
+  void drop_branch();   ///< the end of a subshell: what it did is lost
+  size_t branch_depth() const { return frames_.size(); }
+
+  /// `$1 …` when they are known (`sh -c SCRIPT NAME ARG…`, `set -- ARG…`); the first is `$0`.
+  std::optional<std::vector<Word>> positional;
+
+  /// Limits what expansions may add up to, so that a script cannot blow up. False: no more.
+  bool spend(uint64_t bytes);
+
+ private:
+  struct Variable {
+    SourceText name;
+    ShellValue value;
+    bool set = false;
+    bool exported = false;
+    size_t order = 0;
+  };
+  struct Frame {
+    std::map<std::string, Variable> before;                 // variables this branch has changed
+    std::map<std::string, std::vector<Variable>> outcomes;  // of the branches that are done
+  };
+
+  Variable& change(const SourceText& name);
+  void restore(Frame& frame);
+
+  std::map<std::string, Variable, std::less<>> variables_;
+  std::vector<Frame> frames_;
+  uint64_t budget_ = uint64_t{4} << 20;
+};
+
+}  // namespace kvbudget

@@ -1,0 +1,264 @@
+// A reader of shell grammar that is good enough for the scripts that start servers: lists, if,
+// case, loops, groups, subshells and functions (POSIX.1-2017, Shell Command Language §2.9).
+
+#include "lint/read/shell_words.h"
+
+#include <string_view>
+
+#include "lint/read/simple_command.h"
+
+namespace kvbudget {
+namespace {
+
+constexpr size_t kMaxBlocks = 200;  // nested compound commands
+
+enum class Block { kIf, kLoop, kCase, kGroup, kFunction, kSubshell };
+enum class Separator { kEnd, kAnd, kOr, kPipe };
+
+class ScriptReader {
+ public:
+  ScriptReader(const SourceText& text, ShellScope& scope, const ShellVisitor& visit)
+      : reader_(text, scope), scope_(scope), visit_(visit), simple_(reader_, scope) {}
+
+  void run() {
+    while (!reader_.done() && blocks_.size() < kMaxBlocks) command();
+    while (!blocks_.empty()) close(blocks_.back());
+  }
+
+ private:
+  void command() {
+    const bool conditional = separator_ == Separator::kAnd || separator_ == Separator::kOr;
+    separator_ = Separator::kEnd;
+    simple_.start();
+    if (expects_pattern_) return pattern();
+    while (!ends() && !expects_pattern_) {
+      if (!simple_.redirection() && !reserved_word()) simple_.assignment_or_word();
+    }
+    if (const ShellCommand* command = simple_.finish(conditional)) visit_(*command, scope_);
+    if (ends_subshell_) close(Block::kSubshell);
+    if (ends_arm_ && !blocks_.empty() && blocks_.back() == Block::kCase) {
+      scope_.next_branch();
+      expects_pattern_ = true;
+    }
+    ends_subshell_ = false;
+    ends_arm_ = false;
+  }
+
+  /// True behind the end of the command; what ended it is in `separator_`.
+  bool ends() {
+    reader_.skip_blanks();
+    while (reader_.peek() == '#') {
+      reader_.skip_line();
+      reader_.skip_blanks();
+    }
+    if (reader_.done()) return true;
+    const char c = reader_.peek();
+    const char next = reader_.peek(1);
+    if (c == '\n') {
+      reader_.advance();
+      simple_.skip_here_documents();
+      return true;
+    }
+    if (c == ';') return semicolon();
+    if (c == '&' && next != '>') {
+      reader_.advance(next == '&' ? 2 : 1);
+      if (next == '&') separator_ = Separator::kAnd;
+      return true;
+    }
+    if (c == '|') {
+      reader_.advance(next == '|' || next == '&' ? 2 : 1);
+      separator_ = next == '|' ? Separator::kOr : Separator::kPipe;
+      return true;
+    }
+    if (c == '(' || c == ')') return parenthesis(c);
+    return false;
+  }
+
+  bool semicolon() {
+    const char next = reader_.peek(1);
+    ends_arm_ = next == ';' || next == '&';
+    reader_.advance(ends_arm_ ? 2 : 1);
+    if (ends_arm_ && reader_.peek() == '&') reader_.advance();
+    return true;
+  }
+
+  bool parenthesis(char c) {
+    reader_.advance();
+    if (c == ')') {
+      ends_subshell_ = true;
+      return true;
+    }
+    if (simple_.empty()) {
+      if (reader_.peek() == '(') {  // arithmetic
+        reader_.skip_group(')');
+      } else {
+        open(Block::kSubshell);
+      }
+      return true;
+    }
+    reader_.skip_blanks();
+    if (reader_.peek() != ')') return true;
+    reader_.advance();  // a function: `name ()`
+    simple_.start();
+    function_follows_ = true;
+    return true;
+  }
+
+  void open(Block block) {
+    blocks_.push_back(block);
+    if (block != Block::kGroup) scope_.enter_branch();
+  }
+
+  /// Ends the innermost block if it is of that kind; stray closing words are ignored.
+  void close(Block block) {
+    if (blocks_.empty() || blocks_.back() != block) return;
+    blocks_.pop_back();
+    if (block == Block::kSubshell) {
+      scope_.drop_branch();
+    } else if (block != Block::kGroup) {
+      scope_.leave_branch();
+    }
+  }
+
+  bool takes_word(std::string_view word) {
+    for (size_t i = 0; i < word.size(); ++i) {
+      if (reader_.peek(i) != word[i]) return false;
+    }
+    if (!ends_shell_word(reader_.peek(word.size()))) return false;
+    reader_.advance(word.size());
+    return true;
+  }
+
+  bool reserved_word() {
+    if (!simple_.empty()) return false;
+    if (takes_word("if")) return opened(Block::kIf);
+    if (takes_word("while") || takes_word("until")) return opened(Block::kLoop);
+    if (takes_word("for") || takes_word("select")) return for_loop();
+    if (takes_word("case")) return case_command();
+    if (takes_word("elif") || takes_word("else")) {
+      if (!blocks_.empty() && blocks_.back() == Block::kIf) scope_.next_branch();
+      return true;
+    }
+    if (takes_word("fi")) return closed(Block::kIf);
+    if (takes_word("done")) return closed(Block::kLoop);
+    if (takes_word("esac")) return closed(Block::kCase);
+    if (takes_word("{")) {
+      open(function_follows_ ? Block::kFunction : Block::kGroup);
+      function_follows_ = false;
+      return true;
+    }
+    if (takes_word("}")) {
+      const bool function = !blocks_.empty() && blocks_.back() == Block::kFunction;
+      return closed(function ? Block::kFunction : Block::kGroup);
+    }
+    if (takes_word("[[")) return skip_test();
+    if (takes_word("function")) {
+      std::vector<Word> name;
+      reader_.skip_blanks();
+      reader_.read_word(name);
+      function_follows_ = true;
+      return true;
+    }
+    return takes_word("then") || takes_word("do") || takes_word("!") || takes_word("time");
+  }
+
+  bool opened(Block block) {
+    open(block);
+    return true;
+  }
+  bool closed(Block block) {
+    close(block);
+    return true;
+  }
+
+  bool skip_test() {
+    while (!reader_.done() && !takes_word("]]")) {
+      const char c = reader_.peek();
+      reader_.advance();
+      if (c == '"') reader_.skip_group('"');
+      if (c == '\'') {
+        while (!reader_.done() && reader_.peek() != '\'') reader_.advance();
+        reader_.advance();
+      }
+    }
+    return true;
+  }
+
+  bool for_loop() {
+    open(Block::kLoop);
+    reader_.skip_blanks();
+    if (!is_name_start(reader_.peek())) return true;
+    const size_t start = reader_.position();
+    while (is_name_char(reader_.peek())) reader_.advance();
+    const SourceText name = reader_.text().substr(start, reader_.position() - start);
+    std::vector<Word> words;
+    reader_.skip_blanks();
+    const bool listed = takes_word("in");
+    for (reader_.skip_blanks(); listed && !reader_.done(); reader_.skip_blanks()) {
+      const char c = reader_.peek();
+      if (c == '\n' || c == ';' || c == '&' || c == '|' || c == '(' || c == ')') break;
+      if (!simple_.redirection()) reader_.read_word(words);
+    }
+    if (words.size() == 1 && words[0].known) {
+      scope_.assign(name, ShellValue{words, false, true});
+    } else {
+      scope_.set_unknown(name);
+    }
+    return true;
+  }
+
+  bool case_command() {
+    open(Block::kCase);
+    std::vector<Word> subject;
+    reader_.skip_blanks();
+    reader_.read_word(subject);
+    while (is_shell_blank(reader_.peek()) || reader_.peek() == '\n') reader_.advance();
+    takes_word("in");
+    expects_pattern_ = true;  // it is read as the next command
+    return true;
+  }
+
+  /// `a | b)` in a case, or its `esac`.
+  void pattern() {
+    expects_pattern_ = false;
+    while (!reader_.done()) {
+      reader_.skip_blanks();
+      const char c = reader_.peek();
+      if (c == '#') {
+        reader_.skip_line();
+      } else if (c == '\n' || c == '(' || c == '|') {
+        reader_.advance();
+      } else if (c == ')') {
+        reader_.advance();
+        return;
+      } else if (takes_word("esac")) {
+        close(Block::kCase);
+        return;
+      } else {
+        std::vector<Word> word;
+        const size_t before = reader_.position();
+        reader_.read_word(word);
+        if (reader_.position() == before) reader_.advance();
+      }
+    }
+  }
+
+  ShellReader reader_;
+  ShellScope& scope_;
+  const ShellVisitor& visit_;
+  SimpleCommandReader simple_;
+  std::vector<Block> blocks_;
+  Separator separator_ = Separator::kEnd;
+  bool function_follows_ = false;  // behind `name ()`
+  bool expects_pattern_ = false;   // a case begins or an arm has ended
+  bool ends_arm_ = false;
+  bool ends_subshell_ = false;
+};
+
+}  // namespace
+
+void read_shell(const SourceText& script, ShellScope& scope, const ShellVisitor& visit) {
+  ScriptReader(script, scope, visit).run();
+}
+
+}  // namespace kvbudget

@@ -1,0 +1,227 @@
+// After POSIX.1-2017, Shell Command Language §2.7 and §2.9.1, with bash's arrays and `declare`.
+
+#include "lint/read/simple_command.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace kvbudget {
+namespace {
+
+bool is_declaration(std::string_view word) {
+  static constexpr std::array<std::string_view, 5> kCommands = {"export", "declare", "local",
+                                                                "readonly", "typeset"};
+  return std::find(kCommands.begin(), kCommands.end(), word) != kCommands.end();
+}
+
+/// A value that holds nothing but one expansion is no better than an unset variable.
+bool only_expansion(std::string_view text) {
+  if (text.empty() || (text[0] != '$' && text[0] != '`')) return false;
+  return text.find_first_of(" \n") == std::string_view::npos ||
+         text.find("$(") != std::string_view::npos;
+}
+
+}  // namespace
+
+void SimpleCommandReader::start() {
+  command_ = {};
+  assignments_.clear();
+  declaration_ = false;
+  exports_ = false;
+}
+
+void SimpleCommandReader::assignment_or_word() {
+  if (!assignment()) reader_.read_word(command_.words);
+}
+
+const ShellCommand* SimpleCommandReader::finish(bool conditional) {
+  const bool only_assignments = command_.words.empty();
+  for (const Assignment& item : assignments_) {
+    if (only_assignments || declaration_) break;
+    const bool plain = item.value.words.size() == 1 && item.value.known;
+    EnvVar& variable = command_.env.emplace_back();
+    variable.name = item.name;
+    variable.known = plain && item.value.words[0].known;
+    if (!item.value.words.empty()) variable.value = item.value.words[0].text;
+  }
+  if (only_assignments || declaration_) apply_assignments(conditional);
+  if (only_assignments) return nullptr;
+  built_in();
+  return &command_;
+}
+
+void SimpleCommandReader::apply_assignments(bool conditional) {
+  if (conditional) scope_.enter_branch();
+  for (Assignment& item : assignments_) {
+    if (item.append) {
+      scope_.append(item.name, std::move(item.value));
+    } else {
+      scope_.assign(item.name, std::move(item.value));
+    }
+    if (exports_) scope_.set_exported(item.name);
+  }
+  if (conditional) scope_.leave_branch();
+}
+
+/// Commands that change variables.
+void SimpleCommandReader::built_in() {
+  const std::string_view name = command_.words[0].text.view();
+  if (name == "set" && command_.words.size() > 1 && command_.words[1].text.view() == "--") {
+    scope_.positional.emplace(command_.words.begin() + 1, command_.words.end());
+  } else if (name == "shift") {
+    scope_.positional.reset();
+  } else if (name == "read" || name == "mapfile" || name == "readarray") {
+    for (size_t i = 1; i < command_.words.size(); ++i) {
+      const SourceText& word = command_.words[i].text;
+      if (!word.empty() && is_name_start(word[0])) scope_.set_unknown(word);
+    }
+  }
+}
+
+bool SimpleCommandReader::assignment() {
+  const bool starts = command_.words.empty();
+  if (!starts && !declaration_) {
+    declaration_ = command_.words.size() == 1 && command_.env.empty() && assignments_.empty() &&
+                   is_declaration(command_.words[0].text.view());
+    if (!declaration_) return false;
+    exports_ = command_.words[0].text.view() == "export";
+  }
+  size_t end = 0;
+  if (!is_name_start(reader_.peek())) {
+    if (declaration_ && reader_.peek() == '-') return declaration_option();
+    return false;
+  }
+  while (is_name_char(reader_.peek(end))) ++end;
+  const SourceText name = reader_.text().substr(reader_.position(), end);
+  bool element = false;
+  if (reader_.peek(end) == '[') {
+    while (reader_.peek(end) != ']' && reader_.peek(end) != '\n' && reader_.peek(end) != '\0')
+      ++end;
+    ++end;
+    element = true;
+  }
+  const bool append = reader_.peek(end) == '+' && reader_.peek(end + 1) == '=';
+  if (!append && reader_.peek(end) != '=') return declared_name(name);
+  reader_.advance(end + (append ? 2 : 1));
+  Assignment item;
+  item.name = name;
+  item.append = append;
+  item.value = reader_.peek() == '(' ? array() : plain_value();
+  if (element) item.value.known = false;
+  assignments_.push_back(std::move(item));
+  return true;
+}
+
+bool SimpleCommandReader::declaration_option() {
+  std::vector<Word> option;
+  reader_.read_word(option);
+  for (const Word& word : option) {
+    exports_ = exports_ || word.text.view().find('x') != std::string_view::npos;
+  }
+  return true;
+}
+
+/// `export NAME` without a value.
+bool SimpleCommandReader::declared_name(const SourceText& name) {
+  if (!declaration_) return false;
+  if (exports_) scope_.set_exported(name);
+  std::vector<Word> ignored;
+  reader_.read_word(ignored);
+  return true;
+}
+
+ShellValue SimpleCommandReader::plain_value() {
+  ShellValue value;
+  value.words.push_back(reader_.read_value());
+  const Word& word = value.words.front();
+  value.known = word.known || !only_expansion(word.text.view());
+  return value;
+}
+
+ShellValue SimpleCommandReader::array() {
+  ShellValue value;
+  value.array = true;
+  reader_.advance();
+  while (!reader_.done()) {
+    reader_.skip_blanks();
+    const char c = reader_.peek();
+    if (c == ')') {
+      reader_.advance();
+      break;
+    }
+    if (c == '#') {
+      reader_.skip_line();
+    } else if (c == '\n' || c == ';' || c == '&' || c == '|' || c == '<' || c == '>' || c == '(') {
+      reader_.advance();
+    } else {
+      reader_.read_word(value.words);
+    }
+  }
+  return value;
+}
+
+bool SimpleCommandReader::redirection() {
+  size_t at = 0;
+  while (reader_.peek(at) >= '0' && reader_.peek(at) <= '9') ++at;
+  const bool both = at == 0 && reader_.peek() == '&' && reader_.peek(1) == '>';
+  if (both) at = 1;
+  const char c = reader_.peek(at);
+  if (c != '<' && c != '>') return false;
+  reader_.advance(at + 1);
+  if (reader_.peek() == '(') return process_substitution();
+  if (c == '<' && reader_.peek() == '<') {
+    reader_.advance();
+    if (reader_.peek() != '<') return here_document();
+  }
+  while (std::string_view("<>&|").find(reader_.peek()) != std::string_view::npos &&
+         reader_.peek() != '\0') {
+    reader_.advance();
+  }
+  reader_.skip_blanks();
+  std::vector<Word> target;
+  reader_.read_word(target);
+  return true;
+}
+
+bool SimpleCommandReader::process_substitution() {
+  const size_t start = reader_.position();
+  reader_.advance();
+  reader_.skip_group(')');
+  const size_t end = reader_.position();
+  command_.words.push_back({reader_.text().substr(start, end - start), false});
+  return true;
+}
+
+bool SimpleCommandReader::here_document() {
+  HereDocument document;
+  if (reader_.peek() == '-') {
+    document.strips_tabs = true;
+    reader_.advance();
+  }
+  reader_.skip_blanks();
+  while (!ends_shell_word(reader_.peek())) {
+    const char c = reader_.peek();
+    if (c != '\'' && c != '"' && c != '\\') document.delimiter += c;
+    reader_.advance();
+  }
+  here_documents_.push_back(std::move(document));
+  return true;
+}
+
+void SimpleCommandReader::skip_here_documents() {
+  for (const HereDocument& document : here_documents_) {
+    while (!reader_.done()) {
+      const size_t start = reader_.position();
+      reader_.skip_line();
+      std::string_view line = reader_.text().view().substr(start, reader_.position() - start);
+      reader_.advance();
+      while (document.strips_tabs && !line.empty() && line[0] == '\t') line.remove_prefix(1);
+      if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+      if (line == document.delimiter) break;
+    }
+  }
+  here_documents_.clear();
+}
+
+}  // namespace kvbudget

@@ -1,0 +1,58 @@
+// A simple command of a shell script: assignments, words, redirections.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lint/read/shell_reader.h"
+#include "lint/read/shell_words.h"
+
+namespace kvbudget {
+
+class SimpleCommandReader {
+ public:
+  SimpleCommandReader(ShellReader& reader, ShellScope& scope) : reader_(reader), scope_(scope) {}
+
+  void start();
+  bool empty() const { return command_.words.empty() && assignments_.empty(); }
+
+  /// Reads a redirection if one stands here. Here-documents are skipped at the end of the line.
+  bool redirection();
+  void skip_here_documents();
+  void assignment_or_word();
+
+  /// Applies the assignments. The command, if there is one besides them. `conditional`: behind
+  /// `&&` or `||`, it may not be run.
+  const ShellCommand* finish(bool conditional);
+
+ private:
+  struct Assignment {
+    SourceText name;
+    ShellValue value;
+    bool append = false;
+  };
+  struct HereDocument {
+    std::string delimiter;
+    bool strips_tabs = false;
+  };
+
+  bool assignment();
+  bool declaration_option();
+  bool declared_name(const SourceText& name);
+  ShellValue plain_value();
+  ShellValue array();
+  bool process_substitution();
+  bool here_document();
+  void apply_assignments(bool conditional);
+  void built_in();
+
+  ShellReader& reader_;
+  ShellScope& scope_;
+  ShellCommand command_;
+  std::vector<Assignment> assignments_;
+  std::vector<HereDocument> here_documents_;
+  bool declaration_ = false;  // the command is export, declare, …
+  bool exports_ = false;      // … and what it assigns goes to the environment
+};
+
+}  // namespace kvbudget

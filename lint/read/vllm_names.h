@@ -1,0 +1,34 @@
+// The names by which vLLM is recognised in other people's files: options, images.
+//
+// This is recognition only. Which options exist in which version is lint/engine's business.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "lint/read/engine_start.h"
+
+namespace kvbudget {
+
+/// A well-known option of `vllm serve`, without dashes in front; underscores count as dashes.
+bool is_vllm_option(std::string_view name);
+/// … that no other inference server shares.
+bool is_distinctive_option(std::string_view name);
+
+/// Words that can only be arguments of vLLM: two well-known options, one of them distinctive.
+bool look_like_vllm_arguments(const std::vector<Word>& words);
+
+/// True when the text speaks of vLLM or its options; files that do not are left alone.
+bool mentions_vllm(std::string_view text);
+
+enum class ImageKind {
+  kOther,      ///< nothing is known about what it starts
+  kVllm,       ///< its name says vLLM; it starts the engine if the arguments say so
+  kVllmServer  ///< its entrypoint is the OpenAI server: every container of it is an engine
+};
+ImageKind image_kind(std::string_view image);
+
+/// Whether the server image's entrypoint is `vllm serve`; before, it was the api_server module.
+bool image_runs_serve(std::string_view image);
+
+}  // namespace kvbudget

@@ -1,0 +1,16 @@
+// Helm, Go and Jinja templates that produce YAML, read without running them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace kvbudget {
+
+/// True when the text holds an action (`{{ … }}`, `{% … %}`): its value is decided elsewhere.
+bool has_template_action(std::string_view text);
+
+/// A copy of the same length that parses as YAML: actions become plain letters, and lines that hold
+/// nothing else become blank. Text without actions comes back as it is.
+std::string neutralise_templates(std::string_view text);
+
+}  // namespace kvbudget
