@@ -79,6 +79,9 @@ struct StateTensor {
   ElementType type = ElementType::kBFloat16;
 };
 
+/// Families of recurrent layers, as far as the engine treats their caches differently.
+enum class StateKind : uint8_t { kMamba1, kMamba2, kGatedDelta, kKda, kShortConv, kLinear };
+
 /// What one layer keeps in the KV cache. Layers without a cache of their own are absent from
 /// ModelShape::caches.
 struct LayerCache {
@@ -89,6 +92,10 @@ struct LayerCache {
   uint32_t value_head_dim = 0;     ///< of values; equal to head_dim for most models, 0 for MLA
   uint32_t window_tokens = 0;      ///< sliding: the window; chunked: the chunk
   std::vector<StateTensor> state;  ///< kMamba only
+  StateKind state_kind = StateKind::kMamba2;
+  uint32_t state_chunk_tokens = 0;  ///< chunk of the recurrent kernel, 0 unknown
+  /// Stored in this type whatever the kv-cache-dtype: the indexers of sparse MLA are bytes.
+  std::optional<ElementType> stored_type;
 };
 
 /// Where a model's context length comes from; the engine's rules differ by version

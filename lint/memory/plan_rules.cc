@@ -19,6 +19,16 @@ CheckScope check_scope(EngineRelease release) {
   return release.at_least(14) ? CheckScope::kWholeModel : CheckScope::kLayers;
 }
 
+void set_layers(EngineRelease release, PlanRules& rules) {
+  rules.block_flag_aligns = release.at_least(20);
+  rules.quantised_mla_tokens = release.at_least(33) ? 16 : 64;
+  rules.hybrid_mla_tokens = release.at_least(28) ? 128 : 64;
+  rules.mamba_all_takes_chunks = release.at_least(14) && !release.at_least(32);
+  rules.mamba2_keeps_checkpoint = release.at_least(32);
+  rules.delta_keeps_checkpoint = release.at_least(33);
+  rules.backends_pad = release.at_least(24) && !release.at_least(29);
+}
+
 void set_sizes(EngineRelease release, PlanRules& rules) {
   rules.full_counts_value_heads = release.at_least(14);
   rules.windows_count_value_heads = release.at_least(20);
@@ -78,6 +88,7 @@ void set_results(EngineRelease release, PlanRules& rules) {
 
 PlanRules rules_for(EngineRelease release) {
   PlanRules rules;
+  set_layers(release, rules);
   set_sizes(release, rules);
   set_grouping(release, rules);
   set_results(release, rules);

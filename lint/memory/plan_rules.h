@@ -25,6 +25,15 @@ enum class Packing : uint8_t {
 };
 
 struct PlanRules {
+  // Layers.
+  bool block_flag_aligns = false;        ///< hybrids: blocks are multiples of the flag's, not of 16
+  uint32_t quantised_mla_tokens = 64;    ///< block that FP8 MLA prefers on Hopper
+  uint32_t hybrid_mla_tokens = 64;       ///< blocks of hybrids with MLA are a multiple of this
+  bool mamba_all_takes_chunks = false;   ///< mode all: … and of the recurrent kernel's chunk
+  bool mamba2_keeps_checkpoint = false;  ///< mode align holds one state more
+  bool delta_keeps_checkpoint = false;   ///< … and blocks are multiples of 64
+  bool backends_pad = false;             ///< attention backends read pages by their stride
+
   // Page sizes.
   bool full_counts_value_heads = false;
   bool windows_count_value_heads = false;

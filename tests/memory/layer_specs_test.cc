@@ -1,0 +1,140 @@
+// Facts: vllm/distributed/utils.py get_pp_indices; block sizes that vLLM logs for hybrid models
+// ("Setting attention block size to 544 tokens"), 0.19 to 0.33.
+#include "lint/memory/layer_specs.h"
+
+#include <fstream>
+
+#include "lint/memory/bytes.h"
+#include "tests/memory/planning_cases.h"
+#include "tests/support/catch.h"
+
+namespace kvbudget::memory {
+namespace {
+
+LayerCache attention(uint32_t layer, uint32_t kv_heads, uint32_t head_dim) {
+  LayerCache cache;
+  cache.layer = layer;
+  cache.kv_heads = kv_heads;
+  cache.head_dim = head_dim;
+  cache.value_head_dim = head_dim;
+  return cache;
+}
+
+LayerCache recurrent(uint32_t layer, StateKind kind, std::vector<StateTensor> state) {
+  LayerCache cache;
+  cache.layer = layer;
+  cache.kind = CacheKind::kMamba;
+  cache.state_kind = kind;
+  cache.state = std::move(state);
+  return cache;
+}
+
+/// Qwen3-Next: three gated-delta layers to one of full attention.
+ModelShape qwen3_next() {
+  ModelShape model;
+  model.num_layers = 48;
+  for (uint32_t layer = 0; layer < 48; ++layer) {
+    model.caches.push_back(layer % 4 == 3
+                               ? attention(layer, 2, 256)
+                               : recurrent(layer, StateKind::kGatedDelta,
+                                           {{{3, 8192}, 1, ElementType::kBFloat16},
+                                            {{32, 128, 128}, 0, ElementType::kBFloat16}}));
+  }
+  return model;
+}
+
+EngineSettings settings_of(uint32_t release, const char* mamba_mode) {
+  EngineSettings settings;
+  settings.release.number = release;
+  settings.max_model_len = 262144;
+  settings.max_num_batched_tokens = 8192;
+  settings.mamba_cache_mode = mamba_mode;
+  return settings;
+}
+
+TEST_CASE("what does not divide over pipeline stages goes to the stages before the last") {
+  struct Row {
+    uint32_t layers, stages, stage, first, end;
+  };
+  const Row rows[] = {{32, 1, 0, 0, 32},  {32, 3, 0, 0, 11}, {32, 3, 1, 11, 22},
+                      {32, 3, 2, 22, 32}, {61, 2, 0, 0, 31}, {61, 2, 1, 31, 61},
+                      {30, 4, 0, 0, 7},   {30, 4, 1, 7, 15}, {30, 4, 2, 15, 23},
+                      {30, 4, 3, 23, 30}};
+  for (const Row& row : rows) {
+    const StageLayers range = stage_layers(row.layers, row.stages, row.stage);
+    INFO(row.layers << " layers, stage " << row.stage << " of " << row.stages);
+    CHECK(range.first == row.first);
+    CHECK(range.end == row.end);
+  }
+}
+
+TEST_CASE("a rank keeps at least one KV head") {
+  ModelShape model;
+  EngineSettings settings = settings_of(3300, "none");
+  const LayerCache cache = attention(0, 8, 128);
+  const std::pair<uint32_t, uint32_t> rows[] = {{1, 8}, {2, 4}, {8, 1}, {16, 1}};
+  for (const auto& [ranks, heads] : rows) {
+    settings.tensor_parallel = ranks;
+    CHECK(layer_spec(cache, model, settings).kv_heads == heads);
+  }
+}
+
+TEST_CASE("a hybrid's attention block grows until its page holds a recurrent state") {
+  struct Row {
+    uint32_t release;
+    const char* mode;
+    uint32_t tensor_parallel;
+    const char* kv_cache_dtype;
+    uint32_t block_tokens;
+  };
+  const Row rows[] = {{1901, "none", 1, "auto", 544},  {2400, "none", 1, "auto", 544},
+                      {3200, "align", 1, "auto", 544}, {3200, "align", 4, "auto", 272},
+                      {3200, "align", 1, "fp8", 1072}, {3300, "align", 1, "auto", 576}};
+  for (const Row& row : rows) {
+    EngineSettings settings = settings_of(row.release, row.mode);
+    settings.tensor_parallel = row.tensor_parallel;
+    settings.kv_cache_dtype = row.kv_cache_dtype;
+    const PlanInput input = plan_input(qwen3_next(), settings);
+    INFO(row.release << " " << row.mode << " tp " << row.tensor_parallel);
+    REQUIRE(input.specs.size() == 2);
+    const PlanRules rules = rules_for(settings.release);
+    CHECK(input.specs[1].block_tokens == row.block_tokens);
+    CHECK(page_bytes(input.specs[0], rules) == page_bytes(input.specs[1], rules));
+  }
+}
+
+TEST_CASE("the checkpoint's KV dtype counts unless the flag names one") {
+  ModelShape model;
+  model.kv_cache_scheme = "fp8";
+  EngineSettings settings = settings_of(3300, "none");
+  CHECK(resolved_kv_dtype(model, settings) == KvDtype::kFp8);
+  settings.kv_cache_dtype = "bfloat16";
+  CHECK(resolved_kv_dtype(model, settings) == KvDtype::kBFloat16);
+}
+
+TEST_CASE("pipeline stages of real models are vLLM's", "[corpus]") {
+  std::ifstream file(planning_folder() / "real-models.jsonl");
+  if (!file) {
+    WARN("no corpus in " << planning_folder() << ", nothing compared");
+    return;
+  }
+  size_t compared = 0;
+  for (std::string text; std::getline(file, text);) {
+    const json line = json::parse(text);
+    if (!line["ok"]) continue;
+    const json& model = line["model_config"];
+    for (const auto& [stages, ranges] : model["layers_by_pp"].items()) {
+      for (uint32_t stage = 0; stage < ranges.size(); ++stage) {
+        const StageLayers ours = stage_layers(model["total_num_hidden_layers"],
+                                              static_cast<uint32_t>(std::stoul(stages)), stage);
+        REQUIRE(ours.first == ranges[stage][0].get<uint32_t>());
+        REQUIRE(ours.end == ranges[stage][1].get<uint32_t>());
+        ++compared;
+      }
+    }
+  }
+  CHECK(compared > 5000);
+}
+
+}  // namespace
+}  // namespace kvbudget::memory
