@@ -53,6 +53,13 @@ bool is_truth_value(std::string_view text) {
   return false;
 }
 
+// Keys of a config file have no dashes.
+std::string as_written(const ParserWord& word) {
+  const std::string& text = word.text.str();
+  const bool key = word.origin == Origin::kConfigFile && text.starts_with("--");
+  return key ? text.substr(2) : text;
+}
+
 ParserWord part_of(const ParserWord& word, size_t begin) {
   const SourceText text = word.text.substr(begin);
   return {text, text.file() ? text.location() : word.where, word.known, word.origin};
@@ -148,17 +155,20 @@ void ArgumentReader::read_positional(const ParserWord& word) {
   }
 }
 
-// An exact name wins over abbreviations; an abbreviation must fit one option only.
+// An exact name wins over abbreviations; an abbreviation must fit one option only. The full name of
+// another release's flag (--device) is not taken for one: whoever wrote it
+// meant that flag, and the value would not fit.
 const Option* ArgumentReader::resolve(const ParserWord& word, const Name& name) {
   if (const Option* const exact = options_.find(name.text)) return exact;
-  const std::span<const Option> fitting = options_.with_prefix(name.text);
-  if (fitting.size() == 1) return &fitting.front();
-  if (const Option* const glued = glued_option(name); glued && fitting.empty()) return glued;
-  skip_values_of_unknown(name);
   std::string bare = name.text.substr(std::min(name.text.find_first_not_of('-'), name.text.size()));
   std::replace(bare.begin(), bare.end(), '_', '-');
-  settings_.unknown_flags.push_back(
-      {std::move(bare), word.text.str(), word.where, !fitting.empty()});
+  const bool known_elsewhere = find_flag(bare) != nullptr;
+  const std::span<const Option> fitting = options_.with_prefix(name.text);
+  if (fitting.size() == 1 && !known_elsewhere) return &fitting.front();
+  if (const Option* const glued = glued_option(name); glued && fitting.empty()) return glued;
+  skip_values_of_unknown(name);
+  const bool ambiguous = fitting.size() > 1 && !known_elsewhere;
+  settings_.unknown_flags.push_back({std::move(bare), as_written(word), word.where, ambiguous});
   return nullptr;
 }
 
@@ -307,7 +317,7 @@ void ArgumentReader::check_model_flag(const ParserWord& word) {
 }
 
 void ArgumentReader::refuse(const ParserWord& word, std::string problem) {
-  settings_.refused_words.push_back({word.text.str(), word.where, std::move(problem)});
+  settings_.refused_words.push_back({as_written(word), word.where, std::move(problem)});
 }
 
 }  // namespace kvbudget

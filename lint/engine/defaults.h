@@ -27,7 +27,7 @@ struct DefaultFacts {
   uint64_t max_model_len = 0;
   bool chunked_prefill = false;
   bool prefix_caching = false;
-  std::string speculation = "";  ///< method, empty without speculative decoding
+  std::string speculation{};  ///< method, empty without speculative decoding
   std::string kv_cache_dtype = "auto";
   uint64_t block_tokens = 16;
 };

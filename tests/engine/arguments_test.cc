@@ -109,6 +109,7 @@ TEST_CASE("flags that a release does not know are unknown and take their value a
       {"0.19.0", "M --made_up --port 1", "model=M port=1 ?made-up"},
       {"0.10.1", "M --kv-cache-memory-bytes 1", "model=M ?kv-cache-memory-bytes"},
       {"0.10.2", "M --kv-cache-memory-bytes 1", "model=M kv-cache-memory-bytes=1"},
+      {"0.19.0", "M --device cuda", "model=M ?device"},  // removed, not ambiguous
       {"0.19.0", "M extra", "model=M !extra"},
   });
 }

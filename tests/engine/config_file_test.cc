@@ -77,7 +77,7 @@ TEST_CASE("the model may come from the config file from 0.8.3 on, a word of its 
   const NodePtr config = mapping({{"model", scalar("F")}});
   CHECK(with_config("0.19.0", "--config f.yaml", config) == "model=F config=f.yaml");
   CHECK(with_config("0.19.0", "M --config f.yaml", config) == "model=M config=f.yaml");
-  CHECK(with_config("0.8.2", "M", config) == "model=M !--model");
+  CHECK(with_config("0.8.2", "M", config) == "model=M !model");
 }
 
 TEST_CASE("the config file is read from the release on that knows it") {
