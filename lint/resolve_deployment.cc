@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "lint/engine/flags.h"
 #include "lint/engine/image.h"
 #include "lint/engine/resolve.h"
-#include "lint/models/quantize_online.h"
+#include "lint/models/online_quantization.h"
 
 namespace kvbudget {
 namespace {
@@ -62,6 +63,16 @@ void find_settings(Deployment& d, const Inputs& inputs) {
   }
 }
 
+// --quantization on a plain checkpoint converts it while it is loaded.
+std::shared_ptr<const memory::ModelShape> with_online_quantization(
+    const Deployment& d, std::shared_ptr<const memory::ModelShape> shape) {
+  const std::string method = d.settings.text("quantization");
+  if (method.empty() || !shape->quantization.empty()) return shape;
+  auto converted = std::make_shared<memory::ModelShape>(*shape);
+  if (!models::quantize_online(*converted, method)) return shape;
+  return converted;
+}
+
 void find_model(Deployment& d, const Inputs& inputs) {
   if (!d.settings.model || !d.settings.model_known) {
     if (inputs.models.configs.empty() || d.settings.model) {
@@ -81,22 +92,22 @@ void find_model(Deployment& d, const Inputs& inputs) {
             "pass --model-config " + (d.model.empty() ? "" : d.model + "=") + "PATH");
     return;
   }
-  ShapeResult read = read_shape(*found.files);
+  const ShapeResult read = read_shape(*found.files);
   if (!read.shape) {
     missing(d, "model config", found.files->source + ": " + read.error, "report the architecture");
     return;
   }
   d.shape_source = found.files->source;
-  d.shape = quantized_online(std::move(read.shape), d.settings.text("quantization"));
+  d.shape = with_online_quantization(d, read.shape);
 }
 
 // A MIG slice is a smaller card: its profile is in the resource's name or behind the product's.
 const Gpu* named_gpu(const GpuRequest& request) {
-  if (!request.name) return nullptr;
-  const Gpu* card = find_gpu(request.name->value);
   constexpr std::string_view kMig = "nvidia.com/mig-";
-  if (card == nullptr || !request.resource.starts_with(kMig)) return card;
-  return find_gpu(card->name + "-MIG-" + request.resource.substr(kMig.size()));
+  const bool slice = request.resource.starts_with(kMig);
+  if (!request.name) return slice ? find_gpu(request.resource) : nullptr;
+  if (slice) return find_gpu(request.name->value + "-MIG-" + request.resource.substr(kMig.size()));
+  return find_gpu(request.name->value);
 }
 
 uint32_t visible_devices(const Deployment& d) {
