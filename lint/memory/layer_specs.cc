@@ -71,16 +71,36 @@ bool has_mla(const ModelShape& model) {
                      [](const LayerCache& cache) { return cache.kind == CacheKind::kMla; });
 }
 
-/// The flag's block size, or what the MLA kernels prefer on Hopper where the flag is the
-/// default.
-uint32_t block_tokens(const ModelShape& model, const EngineSettings& settings) {
-  constexpr uint32_t kDefault = 16;
-  constexpr uint32_t kSparse = 64;
-  const uint32_t asked = std::max(settings.block_tokens, 1u);
-  if (asked != kDefault || !has_mla(model)) return asked;
-  if (is_sparse(model)) return kSparse;
-  const bool quantised = kv_quant(resolved_kv_dtype(model, settings)) != KvQuant::kNone;
-  return quantised ? rules_for(settings.release).quantised_mla_tokens : kDefault;
+/// What all layers of a model share.
+struct Storage {
+  PlanRules rules;
+  KvDtype dtype = KvDtype::kAuto;
+  ElementType element = ElementType::kBFloat16;  ///< of the model
+  bool sparse = false;
+  uint32_t block_tokens = 16;
+  uint32_t tensor_parallel = 1;
+  uint32_t speculative_blocks = 0;
+};
+
+Storage storage_of(const ModelShape& model, const EngineSettings& settings) {
+  constexpr uint32_t kDefaultBlock = 16;
+  constexpr uint32_t kSparseBlock = 64;
+  Storage storage;
+  storage.rules = rules_for(settings.release);
+  storage.dtype = resolved_kv_dtype(model, settings);
+  storage.element = settings.dtype;
+  storage.sparse = is_sparse(model);
+  storage.tensor_parallel = std::max(settings.tensor_parallel, 1u);
+  storage.speculative_blocks = settings.num_speculative_tokens;
+  storage.block_tokens = std::max(settings.block_tokens, 1u);
+  // What the MLA kernels prefer on Hopper, where the flag is the default.
+  if (storage.block_tokens != kDefaultBlock || !has_mla(model)) return storage;
+  if (storage.sparse) {
+    storage.block_tokens = kSparseBlock;
+  } else if (kv_quant(storage.dtype) != KvQuant::kNone) {
+    storage.block_tokens = storage.rules.quantised_mla_tokens;
+  }
+  return storage;
 }
 
 /// Gated-delta kernels of 0.33 keep a checkpoint and want blocks of 64 for heads of 128.
@@ -90,30 +110,72 @@ bool keeps_delta_checkpoint(const LayerCache& cache) {
   return shape.size() == 3 && shape[1] == 128 && shape[2] == 128;
 }
 
-CacheSpec state_spec(const LayerCache& cache, const EngineSettings& settings) {
-  const PlanRules rules = rules_for(settings.release);
+CacheSpec state_spec(const LayerCache& cache, const Storage& storage) {
   CacheSpec spec;
   spec.kind = SpecKind::kMamba;
-  spec.state_bytes = state_bytes(cache, std::max(settings.tensor_parallel, 1u));
+  spec.state_bytes = state_bytes(cache, storage.tensor_parallel);
   spec.state_id = state_id(cache);
   spec.shards_context = false;
-  spec.speculative_blocks = settings.num_speculative_tokens;
+  spec.speculative_blocks = storage.speculative_blocks;
+  const PlanRules& rules = storage.rules;
   const bool keeps = (rules.mamba2_keeps_checkpoint && cache.state_kind == StateKind::kMamba2) ||
                      (rules.delta_keeps_checkpoint && keeps_delta_checkpoint(cache));
   spec.checkpoint_blocks = keeps ? 1 : 0;
   return spec;
 }
 
-HybridLayers hybrid_layers(const ModelShape& model, const EngineSettings& settings) {
-  const PlanRules rules = rules_for(settings.release);
+CacheSpec spec_of(const LayerCache& cache, const Storage& storage) {
+  if (cache.kind == CacheKind::kMamba) return state_spec(cache, storage);
+  KvDtype dtype = storage.dtype;
+  CacheSpec spec;
+  spec.kind = spec_kind(cache.kind);
+  spec.block_tokens = storage.block_tokens;
+  spec.head_dim = cache.head_dim;
+  spec.value_head_dim = cache.value_head_dim;
+  spec.kv_heads = std::max(cache.kv_heads / storage.tensor_parallel, 1u);
+  if (cache.kind == CacheKind::kMla) {
+    spec.kv_heads = 1;
+    const bool records = storage.sparse && kv_quant(dtype) == KvQuant::kFp8PerTensor;
+    if (records) dtype = KvDtype::kFp8DsMla;
+    spec.mla_dtype = dtype;
+  }
+  spec.element = kv_element(dtype, storage.element);
+  spec.quant = kv_quant(dtype);
+  spec.backend_pads = storage.rules.backends_pad;
+  if (cache.stored_type) {
+    spec.element = *cache.stored_type;
+    spec.quant = KvQuant::kNone;
+    spec.mla_dtype = KvDtype::kUnset;
+  }
+  if (cache.kind == CacheKind::kSliding) spec.window_tokens = cache.window_tokens;
+  if (cache.kind == CacheKind::kChunked) spec.chunk_tokens = cache.window_tokens;
+  return spec;
+}
+
+/// The caches of each pipeline stage; draft layers behind the last decoder layer go to the last.
+std::vector<std::vector<uint32_t>> stage_caches(const ModelShape& model, uint32_t stages) {
+  std::vector<std::vector<uint32_t>> caches(stages);
+  for (uint32_t stage = 0; stage < stages; ++stage) {
+    const StageLayers range = stage_layers(model.num_layers, stages, stage);
+    const bool last = stage + 1 == stages;
+    for (uint32_t i = 0; i < model.caches.size(); ++i) {
+      const uint32_t layer = model.caches[i].layer;
+      if (layer >= range.first && (layer < range.end || last)) caches[stage].push_back(i);
+    }
+  }
+  return caches;
+}
+
+HybridLayers hybrid_layers(const ModelShape& model, const EngineSettings& settings,
+                           const Storage& storage) {
   HybridLayers layers;
-  layers.block_tokens = block_tokens(model, settings);
+  layers.block_tokens = storage.block_tokens;
   layers.max_model_len = settings.max_model_len;
   layers.mode = mamba_mode(settings.mamba_cache_mode);
   for (const LayerCache& cache : model.caches) {
     layers.state_chunk_tokens = std::max(layers.state_chunk_tokens, cache.state_chunk_tokens);
     const bool aligned = layers.mode == MambaMode::kAlign && keeps_delta_checkpoint(cache);
-    if (rules.delta_keeps_checkpoint && aligned) layers.block_multiple = 64;
+    if (storage.rules.delta_keeps_checkpoint && aligned) layers.block_multiple = 64;
   }
   return layers;
 }
@@ -156,31 +218,7 @@ KvDtype resolved_kv_dtype(const ModelShape& model, const EngineSettings& setting
 
 CacheSpec layer_spec(const LayerCache& cache, const ModelShape& model,
                      const EngineSettings& settings) {
-  if (cache.kind == CacheKind::kMamba) return state_spec(cache, settings);
-  KvDtype dtype = resolved_kv_dtype(model, settings);
-  CacheSpec spec;
-  spec.kind = spec_kind(cache.kind);
-  spec.block_tokens = block_tokens(model, settings);
-  spec.head_dim = cache.head_dim;
-  spec.value_head_dim = cache.value_head_dim;
-  spec.kv_heads = std::max(cache.kv_heads / std::max(settings.tensor_parallel, 1u), 1u);
-  if (cache.kind == CacheKind::kMla) {
-    spec.kv_heads = 1;
-    const bool records = is_sparse(model) && kv_quant(dtype) == KvQuant::kFp8PerTensor;
-    if (records) dtype = KvDtype::kFp8DsMla;
-    spec.mla_dtype = dtype;
-  }
-  spec.element = kv_element(dtype, settings.dtype);
-  spec.quant = kv_quant(dtype);
-  spec.backend_pads = rules_for(settings.release).backends_pad;
-  if (cache.stored_type) {
-    spec.element = *cache.stored_type;
-    spec.quant = KvQuant::kNone;
-    spec.mla_dtype = KvDtype::kUnset;
-  }
-  if (cache.kind == CacheKind::kSliding) spec.window_tokens = cache.window_tokens;
-  if (cache.kind == CacheKind::kChunked) spec.chunk_tokens = cache.window_tokens;
-  return spec;
+  return spec_of(cache, storage_of(model, settings));
 }
 
 PlanInput plan_input(const ModelShape& model, const EngineSettings& settings) {
@@ -197,20 +235,13 @@ PlanInput plan_input(const ModelShape& model, const EngineSettings& settings) {
   input.hybrid_manager = settings.hybrid_kv_cache_manager;
   input.mamba_mode = mamba_mode(settings.mamba_cache_mode);
 
-  const uint32_t stages = std::max(settings.pipeline_parallel, 1u);
-  input.workers.resize(stages);
-  for (uint32_t stage = 0; stage < stages; ++stage) {
-    const StageLayers range = stage_layers(model.num_layers, stages, stage);
-    const bool last = stage + 1 == stages;
-    for (uint32_t i = 0; i < model.caches.size(); ++i) {
-      const uint32_t layer = model.caches[i].layer;
-      if (layer >= range.first && (layer < range.end || last)) input.workers[stage].push_back(i);
-    }
-  }
+  input.workers = stage_caches(model, std::max(settings.pipeline_parallel, 1u));
+  const Storage storage = storage_of(model, settings);
+  input.layers.reserve(model.caches.size());
   for (const LayerCache& cache : model.caches) {
-    input.layers.push_back(intern(input.specs, layer_spec(cache, model, settings)));
+    input.layers.push_back(intern(input.specs, spec_of(cache, storage)));
   }
-  align_hybrid(hybrid_layers(model, settings), rules_for(settings.release), input.specs);
+  align_hybrid(hybrid_layers(model, settings, storage), storage.rules, input.specs);
   return input;
 }
 

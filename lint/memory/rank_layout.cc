@@ -1,6 +1,9 @@
 #include "lint/memory/rank_layout.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
 
 #include "lint/memory/bytes.h"
 #include "lint/memory/packed_groups.h"
@@ -9,10 +12,25 @@ namespace kvbudget::memory {
 namespace {
 
 /// A group as one rank sees it.
-struct Share {
-  const SpecGroup* group = nullptr;
-  std::vector<uint32_t> layers;     ///< on this rank
-  std::vector<uint32_t> described;  ///< that a mixed group's spec describes on this rank
+class Share {
+ public:
+  Share(const SpecGroup& group, std::optional<std::vector<uint32_t>> own, bool projects)
+      : group_(&group), own_(std::move(own)), projects_(projects) {}
+
+  const SpecGroup& group() const { return *group_; }
+
+  /// Layers on this rank.
+  const std::vector<uint32_t>& layers() const { return own_ ? *own_ : group_->layers; }
+
+  /// Layers that a mixed group's spec describes: a stage without any keeps the whole group's.
+  const std::vector<uint32_t>& described() const {
+    return projects_ && !layers().empty() ? layers() : group_->layers;
+  }
+
+ private:
+  const SpecGroup* group_;
+  std::optional<std::vector<uint32_t>> own_;  ///< none: all layers of the group
+  bool projects_;
 };
 
 struct SpecCount {
@@ -47,27 +65,31 @@ uint64_t pages_sum(const Grouping& grouping, const SpecGroup& group,
 }
 
 SpecList demanding_specs(const Grouping& grouping, const Share& share) {
-  if (!share.group->mixed) return {share.group->spec};
+  if (!share.group().mixed) return {share.group().spec};
   SpecList specs;
-  for (const SpecCount& used : count_specs(grouping, share.described)) specs.push_back(used.spec);
+  for (const SpecCount& used : count_specs(grouping, share.described())) specs.push_back(used.spec);
   return specs;
 }
 
 std::vector<Share> share_groups(const Grouping& grouping, const std::vector<uint32_t>& layers,
                                 const PlanRules& rules) {
-  std::vector<bool> on_rank(grouping.layer_specs.size(), false);
-  for (const uint32_t layer : layers) on_rank[layer] = true;
+  size_t grouped = 0;
+  for (const SpecGroup& group : grouping.groups) grouped += group.layers.size();
+  const bool whole = grouped == layers.size();
+  std::vector<bool> on_rank(whole ? 0 : grouping.layer_specs.size(), false);
+  if (!whole) {
+    for (const uint32_t layer : layers) on_rank[layer] = true;
+  }
   std::vector<Share> shares;
   shares.reserve(grouping.groups.size());
   for (const SpecGroup& group : grouping.groups) {
-    Share share;
-    share.group = &group;
-    for (const uint32_t layer : group.layers) {
-      if (on_rank[layer]) share.layers.push_back(layer);
+    std::optional<std::vector<uint32_t>> own;
+    if (!whole) {
+      own.emplace();
+      std::copy_if(group.layers.begin(), group.layers.end(), std::back_inserter(*own),
+                   [&](uint32_t layer) { return on_rank[layer]; });
     }
-    const bool projected = rules.projects_groups && !share.layers.empty();
-    share.described = projected ? share.layers : group.layers;
-    shares.push_back(std::move(share));
+    shares.emplace_back(group, std::move(own), rules.projects_groups);
   }
   return shares;
 }
@@ -76,12 +98,13 @@ std::vector<Share> share_groups(const Grouping& grouping, const std::vector<uint
 uint64_t tuples_bytes(const Grouping& grouping, const std::vector<Share>& shares,
                       const PlanRules& rules) {
   uint64_t tuple = 0;
-  for (const SizeLayers& size : layers_by_size(grouping, shares.front().described, rules)) {
+  for (const SizeLayers& size : layers_by_size(grouping, shares.front().described(), rules)) {
     tuple = add(tuple, size.page_bytes);
   }
   uint64_t repeats = 0;
   for (const Share& share : shares) {
-    repeats = std::max(repeats, pattern_repeats(layers_by_size(grouping, share.described, rules)));
+    repeats =
+        std::max(repeats, pattern_repeats(layers_by_size(grouping, share.described(), rules)));
   }
   return mul(tuple, repeats);
 }
@@ -90,7 +113,7 @@ uint64_t buckets_bytes(const Grouping& grouping, const std::vector<Share>& share
                        const PlanRules& rules) {
   std::vector<SizeLayers> slots;
   for (const Share& share : shares) {
-    for (SizeLayers& size : layers_by_size(grouping, share.layers, rules)) {
+    for (SizeLayers& size : layers_by_size(grouping, share.layers(), rules)) {
       const auto slot = std::find_if(slots.begin(), slots.end(), [&](const SizeLayers& s) {
         return s.page_bytes == size.page_bytes;
       });
@@ -110,21 +133,21 @@ uint64_t widest_bytes(const Grouping& grouping, const std::vector<Share>& shares
                       const PlanRules& rules) {
   uint64_t bytes = 0;
   for (const Share& share : shares) {
-    bytes = std::max(bytes, pages_sum(grouping, *share.group, share.layers, rules));
+    bytes = std::max(bytes, pages_sum(grouping, share.group(), share.layers(), rules));
   }
   return bytes;
 }
 
 bool is_packed(const std::vector<Share>& shares) {
   return shares.size() > 1 && std::all_of(shares.begin(), shares.end(),
-                                          [](const Share& share) { return share.group->mixed; });
+                                          [](const Share& share) { return share.group().mixed; });
 }
 
 uint64_t block_bytes(const Grouping& grouping, const std::vector<Share>& shares,
                      const PlanRules& rules) {
   if (shares.empty()) return 0;
-  if (rules.packing != Packing::kByLayout && shares.size() == 1 && shares.front().group->mixed) {
-    return pages_sum(grouping, *shares.front().group, shares.front().described, rules);
+  if (rules.packing != Packing::kByLayout && shares.size() == 1 && shares.front().group().mixed) {
+    return pages_sum(grouping, shares.front().group(), shares.front().described(), rules);
   }
   if (is_packed(shares) && rules.packing == Packing::kTuples) {
     return tuples_bytes(grouping, shares, rules);
@@ -145,8 +168,8 @@ Demand check_demand(const Grouping& grouping, const std::vector<Share>& shares,
                     const PlanRules& rules) {
   Demand demand;
   if (shares.empty()) return demand;
-  if (!rules.check_by_pool && shares.size() == 1 && shares.front().group->mixed) {
-    add_layers(count_specs(grouping, shares.front().described), rules, demand);
+  if (!rules.check_by_pool && shares.size() == 1 && shares.front().group().mixed) {
+    add_layers(count_specs(grouping, shares.front().described()), rules, demand);
     return demand;
   }
   const bool tuples = is_packed(shares) && !rules.check_by_pool;
@@ -164,11 +187,11 @@ Demand request_demand(const Grouping& grouping, const std::vector<Share>& shares
                       const PlanRules& rules, bool first_spec_only) {
   Demand demand;
   for (const Share& share : shares) {
-    const bool mixed = share.group->mixed && !first_spec_only;
-    CacheSpec spec = share.group->spec;
-    if (share.group->mixed) spec = grouping.specs[grouping.layer_specs[share.described.front()]];
-    const uint64_t bytes =
-        mixed ? pages_sum(grouping, *share.group, share.described, rules) : page_bytes(spec, rules);
+    const bool mixed = share.group().mixed && !first_spec_only;
+    CacheSpec spec = share.group().spec;
+    if (share.group().mixed) spec = grouping.specs[grouping.layer_specs[share.described().front()]];
+    const uint64_t bytes = mixed ? pages_sum(grouping, share.group(), share.described(), rules)
+                                 : page_bytes(spec, rules);
     demand.add(rules.concurrency_by_group ? 1 : bytes,
                mixed ? demanding_specs(grouping, share) : SpecList{spec});
     const bool first = &share == &shares.front();
@@ -246,10 +269,10 @@ RankLayout lay_out_rank(const Grouping& grouping, const SpecList& original,
   rank.smallest_block_tokens = UINT32_MAX;
   for (const Share& share : shares) {
     rank.smallest_block_tokens =
-        std::min(rank.smallest_block_tokens, share.group->spec.block_tokens);
+        std::min(rank.smallest_block_tokens, share.group().spec.block_tokens);
   }
   if (shares.size() == 1) {
-    rank.tensor_bytes = pages_sum(grouping, *shares.front().group, shares.front().layers, rules);
+    rank.tensor_bytes = pages_sum(grouping, shares.front().group(), shares.front().layers(), rules);
   }
   if (rules.check != CheckScope::kLayers) rank.check = check_demand(grouping, shares, rules);
   rank.request = request_demand(grouping, shares, rules, false);
@@ -261,7 +284,7 @@ RankLayout lay_out_rank(const Grouping& grouping, const SpecList& original,
 Demand whole_model_demand(const Grouping& grouping, const PlanRules& rules) {
   std::vector<Share> shares;
   for (const SpecGroup& group : grouping.groups) {
-    shares.push_back({&group, group.layers, group.layers});
+    shares.emplace_back(group, std::nullopt, rules.projects_groups);
   }
   return check_demand(grouping, shares, rules);
 }
