@@ -66,7 +66,8 @@ class Writer {
 
   void write_value(const Node& node) {
     if (!node.is_scalar()) {
-      add(json_of(node), node.where);
+      const bool as_json = version_ >= Version{0, 16, 0};
+      add(as_json ? json_of(node) : python_of(node), node.where);
       return;
     }
     // Template text in a file that something renders first.

@@ -1,6 +1,6 @@
 #include "lint/engine/json_text.h"
 
-#include <array>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "lint/engine/numbers.h"
@@ -85,6 +85,12 @@ std::optional<std::vector<int64_t>> json_integers(std::string_view object, std::
 }
 
 std::string json_of(const Node& node) { return dump(json_value(node, 0)); }
+
+std::string python_of(const Node& node) {
+  std::string text = json_of(node);
+  std::replace(text.begin(), text.end(), '"', '\'');
+  return text;
+}
 
 std::string fold_dotted(std::span<const DottedValue> values, bool human_numbers) {
   Json root = Json::object();

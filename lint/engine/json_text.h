@@ -22,6 +22,8 @@ std::optional<std::vector<int64_t>> json_integers(std::string_view object, std::
 
 /// The JSON text of a YAML value. Plain numbers, booleans and nulls keep their type.
 std::string json_of(const Node& node);
+/// The same as Python's str() prints it, near enough: single quotes make it no JSON.
+std::string python_of(const Node& node);
 
 /// `--flag.path value`: the path behind the first dot, "a.b"; a trailing `+` appends to a list.
 struct DottedValue {

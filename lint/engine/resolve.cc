@@ -297,7 +297,10 @@ uint32_t Resolver::largest_size() {
 void Resolver::resolve_graphs() {
   engine_.enforce_eager = is_on("enforce-eager");
   if (const Setting* const config = settings_.find("compilation-config")) {
-    if (!config->known) unreadable("compilation-config");
+    const bool level = python_int(config->value).has_value();
+    if (!config->known || (!level && !is_json_object(config->value))) {
+      unreadable("compilation-config");
+    }
   }
   if (graphs_are_off()) return;
   if (const std::optional<std::vector<int64_t>> sizes = given_sizes()) {

@@ -73,6 +73,14 @@ TEST_CASE("null, lists and mappings become words as the release writes them") {
         "model=M compilation-config={\"mode\":3,\"cudagraph_mode\":\"NONE\",\"x\":true}");
 }
 
+TEST_CASE("mappings were no JSON before 0.16 and lists one value before 0.10.2") {
+  const NodePtr nested = mapping({{"compilation-config", mapping({{"mode", scalar("3")}})}});
+  CHECK(with_config("0.15.0", "M", nested) == "model=M compilation-config={'mode':3}");
+  CHECK(with_config("0.16.0", "M", nested) == "model=M compilation-config={\"mode\":3}");
+  const NodePtr names = mapping({{"served-model-name", list({scalar("a"), scalar("b")})}});
+  CHECK(with_config("0.10.1", "M", names) == "model=M served-model-name=['a','b']");
+}
+
 TEST_CASE("the model may come from the config file from 0.8.3 on, a word of its own wins") {
   const NodePtr config = mapping({{"model", scalar("F")}});
   CHECK(with_config("0.19.0", "--config f.yaml", config) == "model=F config=f.yaml");

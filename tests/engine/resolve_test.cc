@@ -291,6 +291,8 @@ TEST_CASE("values that cannot be read are named once") {
   CHECK(names("0.19.0", "M --block-size 0") == Names{"block-size"});
   CHECK(names("0.19.0", "M --gpu-memory-utilization 90%") == Names{"gpu-memory-utilization"});
   CHECK(names("0.19.0", "M --speculative-config {'a':1}") == Names{"speculative-config"});
+  CHECK(names("0.19.0", "M --compilation-config {'mode':3}") == Names{"compilation-config"});
+  CHECK(names("0.8.5", "M --compilation-config 3").empty());
   CHECK(names("0.19.0", "M --kv-cache-dtype $KV") == Names{"kv-cache-dtype"});
   CHECK(names("0.19.0", "M -tp $TP -cc $CC") ==
         Names{"tensor-parallel-size", "compilation-config"});
