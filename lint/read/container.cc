@@ -1,7 +1,6 @@
 #include "lint/read/container.h"
 
 #include <charconv>
-#include <string>
 
 #include "lint/read/invocation.h"
 #include "lint/read/vllm_names.h"
@@ -43,13 +42,12 @@ void add_container_starts(const Container& container, const EngineStart& base, F
     by_image->env = base.env;
     invocations.push_back(std::move(*by_image));
   }
-  for (size_t i = 0; i < invocations.size(); ++i) {
+  for (Invocation& invocation : invocations) {
     EngineStart start = base;
-    start.where = place_of(invocations[i], base);
-    start.argv = std::move(invocations[i].argv);
-    start.serve = invocations[i].serve;
-    start.env = std::move(invocations[i].env);
-    if (i > 0) start.name += " #" + std::to_string(i + 1);
+    start.where = place_of(invocation, base);
+    start.argv = std::move(invocation.argv);
+    start.serve = invocation.serve;
+    start.env = std::move(invocation.env);
     out.starts.push_back(std::move(start));
   }
 }

@@ -79,9 +79,19 @@ class TreeCopier {
     auto result = std::make_shared<Node>();
     result->kind = Node::Kind::kSequence;
     const Location brackets = flow_place(sequence, '[');
+    const size_t column = column_of(sequence);
     for (llvm::yaml::Node& item : sequence) {
-      result->items.push_back(copy(&item, fallback));
-      extend(result->where, result->items.back()->where);
+      NodePtr value = copy(&item, fallback);
+      extend(result->where, value->where);
+      auto* inner = llvm::dyn_cast<llvm::yaml::SequenceNode>(&item);
+      if (inner != nullptr && !brackets && column_of(*inner) == column && begins_line(*inner)) {
+        // LLVM takes what follows an empty item (`-` alone) for a list in it.
+        result->items.push_back(null_node(fallback));
+        const std::vector<NodePtr>& rest = value->items;
+        result->items.insert(result->items.end(), rest.begin(), rest.end());
+      } else {
+        result->items.push_back(std::move(value));
+      }
     }
     if (brackets) result->where = brackets;
     return result;
@@ -120,6 +130,18 @@ class TreeCopier {
     const Location where = input_.location(std::min(begin, end), end);
     errors_.push_back({where, "no anchor '&" + name + "' before this alias"});
     return anchors_[name] = null_node(where);
+  }
+
+  /// Columns of the token behind the start of a collection: its first `-` or key in block style.
+  size_t column_of(const llvm::yaml::Node& node) const {
+    const size_t begin = begin_of(&node) - base_;
+    const size_t line = begin == 0 ? std::string::npos : lexed_.mask.rfind('\n', begin - 1);
+    return line == std::string::npos ? begin : begin - line - 1;
+  }
+  bool begins_line(const llvm::yaml::Node& node) const {
+    const size_t begin = begin_of(&node) - base_;
+    const size_t column = column_of(node);
+    return lexed_.mask.find_first_not_of(' ', begin - column) >= begin;
   }
 
   /// Brackets of a flow collection, nowhere for a block collection. The parser gives the place of

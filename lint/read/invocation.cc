@@ -77,13 +77,14 @@ size_t find_shell_script(const std::vector<Word>& words) {
   return 0;
 }
 
-/// From the first word to the last, if they stand together.
+/// From the first word to the last, if they stand in one line.
 Location span_of(const std::vector<Word>& words, size_t begin, size_t end) {
   Location where = words[begin].text.location();
   const Location last = words[end - 1].text.location();
-  const bool together = where.file == last.file && last.range.begin >= where.range.end &&
-                        last.range.begin - where.range.end < 80;
-  if (together) where.range.end = last.range.end;
+  if (!where || where.file != last.file || last.range.begin < where.range.end) return where;
+  const std::string_view between =
+      where.file->bytes().substr(where.range.end, last.range.begin - where.range.end);
+  if (between.find('\n') == std::string_view::npos) where.range.end = last.range.end;
   return where;
 }
 
@@ -137,12 +138,20 @@ class Finder {
     invocation.argv.assign(command.words.begin() + static_cast<std::ptrdiff_t>(entry.end),
                            command.words.end());
     invocation.env = scope.environment();
-    std::copy(command.env.begin(), command.env.end(), std::back_inserter(invocation.env));
+    for (const EnvVar& variable : command.env) set_variable(invocation.env, variable);
     for (size_t i = 0; i < entry.begin; ++i) {  // `env NAME=value vllm serve`
-      if (auto variable = as_assignment(command.words[i])) {
-        invocation.env.push_back(std::move(*variable));
+      if (const auto variable = as_assignment(command.words[i])) {
+        set_variable(invocation.env, *variable);
       }
     }
+  }
+
+  static void set_variable(std::vector<EnvVar>& env, const EnvVar& variable) {
+    const auto same = [&](const EnvVar& other) {
+      return other.name.view() == variable.name.view();
+    };
+    env.erase(std::remove_if(env.begin(), env.end(), same), env.end());
+    env.push_back(variable);
   }
 
   void container(const ContainerRun& run, int depth) {

@@ -5,6 +5,8 @@
 // `containers`, and what stands on the way down (replicas, group size, names of roles) is
 // collected.
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 #include "lint/read/kubernetes_pod.h"
@@ -15,14 +17,17 @@ namespace {
 
 constexpr int kMaxDepth = 30;  // of a pod template below the root
 
-/// "leader" of "leaderTemplate".
+/// What a key on the way to a pod says about its part: "leader" of "leaderTemplate", "prefill".
+/// Nothing for keys that every workload has.
 std::string role_of(std::string_view key) {
+  static constexpr std::array<std::string_view, 9> kWrappers = {
+      "spec",  "template", "jobTemplate", "leaderWorkerTemplate", "podTemplate", "podSpec",
+      "roles", "items",    "objects"};
+  if (std::find(kWrappers.begin(), kWrappers.end(), key) != kWrappers.end()) return {};
   constexpr std::string_view kTemplate = "Template";
-  if (key.size() <= kTemplate.size()) return {};
-  const size_t cut = key.size() - kTemplate.size();
-  if (key.substr(cut) != kTemplate || key == "jobTemplate") return {};
-  if (key == "leaderWorkerTemplate") return {};
-  return std::string(key.substr(0, cut));
+  const bool suffix =
+      key.size() > kTemplate.size() && key.substr(key.size() - kTemplate.size()) == kTemplate;
+  return std::string(suffix ? key.substr(0, key.size() - kTemplate.size()) : key);
 }
 
 class Workload {

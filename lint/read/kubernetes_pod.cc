@@ -103,7 +103,8 @@ void read_container(const Node& container, const Node& spec, const ConfigMaps& c
   start.env = read_environment(container, configs);
   if (const Node* image = container.find("image"); image != nullptr && image->is_scalar()) {
     start.image = image->text;
-    start.image_known = word_of(*image).known && !has_placeholder(image->scalar());
+    start.image_known =
+        word_of(*image).known && image->scalar().find('$') == std::string_view::npos;
   }
   start.gpu.name = gpu_name(spec);
   read_gpu_count(container, start.gpu);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string>
 
 #include "lint/read/readers.h"
@@ -44,15 +45,18 @@ bool is_yaml_name(std::string_view path) {
   });
 }
 
-}  // namespace
+/// Names are identities: the second engine of a script with several is "… #2".
+void make_names_unique(std::vector<EngineStart>& starts) {
+  std::map<std::string, int> seen;
+  for (EngineStart& start : starts) {
+    const int count = ++seen[start.name];
+    if (count > 1) start.name += " #" + std::to_string(count);
+  }
+}
 
-FileContents read_file(const SourceFile& file) {
+FileContents read_known_size(const SourceFile& file) {
   FileContents out;
   const std::string_view bytes = file.bytes();
-  if (bytes.size() > kMaxFileBytes) {
-    out.errors.push_back({{&file, {0, 0}}, "larger than 16 MiB, which no deployment file is"});
-    return out;
-  }
   if (!mentions_vllm(bytes) || bytes.find('\0') != std::string_view::npos) return out;
   const bool script = is_shell_script(file);
   const bool standard_input = script && file.line_text(1).substr(0, 2) != "#!" &&
@@ -64,6 +68,19 @@ FileContents read_file(const SourceFile& file) {
     // Standard input that is a script makes a poor YAML file.
     if (!shell.starts.empty() || !standard_input) out = std::move(shell);
   }
+  return out;
+}
+
+}  // namespace
+
+FileContents read_file(const SourceFile& file) {
+  FileContents out;
+  if (file.bytes().size() > kMaxFileBytes) {
+    out.errors.push_back({{&file, {0, 0}}, "larger than 16 MiB, which no deployment file is"});
+    return out;
+  }
+  out = read_known_size(file);
+  make_names_unique(out.starts);
   return out;
 }
 

@@ -50,10 +50,8 @@ bool is_shell_script(const SourceFile& file) {
 
 void read_shell_script(const SourceFile& file, FileContents& out) {
   const SourceText text(file, {0, static_cast<uint32_t>(file.bytes().size())});
-  std::vector<Invocation> invocations = find_invocations_in_script(text, ShellScope());
-  for (size_t i = 0; i < invocations.size(); ++i) {
-    std::string name = i == 0 ? "script" : "script #" + std::to_string(i + 1);
-    EngineStart start = make_start(std::move(invocations[i]), "shell", std::move(name));
+  for (Invocation& invocation : find_invocations_in_script(text, ShellScope())) {
+    EngineStart start = make_start(std::move(invocation), "shell", "script");
     start.file = &file;
     out.starts.push_back(std::move(start));
   }

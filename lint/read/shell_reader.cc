@@ -148,7 +148,7 @@ void ShellReader::ansi_quoted(WordBuilder& builder) {
 }
 
 void ShellReader::double_quoted(WordBuilder& builder) {
-  builder.keep();
+  vanishes_ = false;
   advance();
   while (!done() && peek() != '"') {
     const char c = peek();
@@ -167,6 +167,8 @@ void ShellReader::double_quoted(WordBuilder& builder) {
     }
   }
   advance();
+  if (!vanishes_) builder.keep();
+  vanishes_ = false;
 }
 
 bool ShellReader::template_action(WordBuilder& builder) {
@@ -307,6 +309,7 @@ void ShellReader::value_of(std::string_view name, bool all, bool splits, size_t 
 /// `separate`: each of `words` is a word of its own, as in "${ARRAY[@]}".
 void ShellReader::add_words(const std::vector<Word>& words, bool separate, bool splits,
                             WordBuilder& builder) {
+  if (separate && words.empty()) vanishes_ = true;
   for (size_t i = 0; i < words.size(); ++i) {
     if (i > 0 && separate) builder.split();
     if (i > 0 && !separate) builder.add(' ', words[i].text.offset(0));

@@ -58,7 +58,8 @@ class ShellReader {
   const SourceText& text_;
   ShellScope& scope_;
   size_t pos_ = 0;
-  int depth_ = 0;  // nested expansions
+  int depth_ = 0;          // nested expansions
+  bool vanishes_ = false;  // "${EMPTY_ARRAY[@]}" is no word, while "" is an empty one
 };
 
 }  // namespace kvbudget

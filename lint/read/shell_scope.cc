@@ -18,6 +18,16 @@ bool fully_known(const ShellValue& value) {
                                     [](const Word& word) { return word.known; });
 }
 
+/// `PORT="$2"`: what an argument of the script would set; the value before is the default then.
+bool is_argument(const ShellValue& value) {
+  if (value.known || value.words.size() != 1) return false;
+  std::string_view text = value.words[0].text.view();
+  if (text.substr(0, 2) == "${" && text.back() == '}') {
+    text = text.substr(1, text.size() - 2);
+  }
+  return text.size() == 2 && (text[0] == '$' || text[0] == '{') && text[1] >= '0' && text[1] <= '9';
+}
+
 }  // namespace
 
 void ShellScope::inherit(const EnvVar& variable) {
@@ -121,8 +131,8 @@ void ShellScope::leave_branch() {
       if (!variable.set) {
         variable.value = outcome.value;
         variable.set = true;
-      } else if (fully_known(outcome.value) && !same(variable.value, outcome.value)) {
-        variable.value.known = false;
+      } else if (!is_argument(outcome.value) && !same(variable.value, outcome.value)) {
+        variable.value = ShellValue{{}, false, false};
       }
     }
   }

@@ -1,8 +1,8 @@
 // The variables of a shell script, as far as reading it once from top to bottom can know them.
 //
-// Control flow is not run. What a branch assigns is merged with what was there before: equal values
-// stay, a value that is only set in one place counts as the default that it mostly is, and values
-// that differ make the variable unknown.
+// Control flow is not run. What a branch assigns is merged with what was there before: a variable
+// that is set in one place only has that value, values that differ make it unknown. An argument of
+// the script (`--port) PORT="$2" ;;`) leaves the default that was there.
 #pragma once
 
 #include <cstdint>

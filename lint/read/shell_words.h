@@ -22,8 +22,8 @@ using ShellVisitor = std::function<void(const ShellCommand&, ShellScope&)>;
 /// stand. Here-documents are skipped.
 void read_shell(const SourceText& script, ShellScope& scope, const ShellVisitor& visit);
 
-/// Splits as Python's shlex does: quotes and escapes, nothing is expanded. Ends at `;`, `&`, `|`,
-/// `<`, `>`.
+/// Splits at blanks; quotes and escapes count, nothing is expanded. Ends at `;`, `&`, `|`, `<`,
+/// `>`.
 std::vector<Word> split_words(const Word& text);
 
 /// `NAME=value` as a word. Null when it is none.

@@ -1,4 +1,5 @@
-// Words without a shell: how compose reads a command that is one string.
+// Words without a shell: how compose reads a command that is one string. It uses go-shellwords,
+// where a backslash takes any character literally, in double quotes too.
 
 #include <string_view>
 
@@ -15,9 +16,7 @@ size_t quoted_part(const SourceText& text, size_t i, WordBuilder& word) {
   const char quote = text[i++];
   word.keep();
   for (; i < text.size() && text[i] != quote; ++i) {
-    const bool escape = quote == '"' && text[i] == '\\' && i + 1 < text.size() &&
-                        std::string_view("\"\\$`").find(text[i + 1]) != std::string_view::npos;
-    if (escape) ++i;
+    if (quote == '"' && text[i] == '\\' && i + 1 < text.size()) ++i;
     word.add(text[i], text.offset(i));
   }
   return i + 1;
