@@ -68,6 +68,13 @@ bool groups_agree(const Grouping& a, const Grouping& b) {
                     [](const SpecGroup& x, const SpecGroup& y) { return x.spec == y.spec; });
 }
 
+/// Memory less what is withheld from it; both may be beyond any card.
+int64_t less(int64_t available, uint64_t withheld) {
+  const auto bytes = static_cast<int64_t>(std::min<uint64_t>(withheld, INT64_MAX));
+  int64_t result = 0;
+  return __builtin_sub_overflow(available, bytes, &result) ? INT64_MIN : result;
+}
+
 bool refuse(Plan& plan, Refusal refusal) {
   plan.refusal = refusal;
   return false;
@@ -144,7 +151,13 @@ uint64_t Planner::longest_context(size_t rank, int64_t available_bytes, uint64_t
   const Demand& demand =
       rules_.check == CheckScope::kWholeModel ? whole_model_ : ranks_[rank].check;
   const uint64_t null_block = rules_.withholds_null_block ? ranks_[rank].block_bytes : 0;
-  return demand.longest(available_bytes - static_cast<int64_t>(null_block), limit, limits_);
+  return demand.longest(less(available_bytes, null_block), limit, limits_);
+}
+
+uint64_t Planner::longest_request(size_t rank, uint64_t num_blocks, uint64_t limit) const {
+  const uint64_t usable = num_blocks == 0 ? 0 : num_blocks - 1;
+  const auto blocks = static_cast<int64_t>(std::min<uint64_t>(usable, INT64_MAX));
+  return ranks_[rank].request.longest(blocks, limit, limits_);
 }
 
 /// Context parallelism does not know windows: the engine asserts.
@@ -237,7 +250,7 @@ Plan Planner::plan(const std::vector<int64_t>& available_bytes) const {
   if (rules_.check != CheckScope::kLayers) {
     std::vector<int64_t> offered = budget;
     for (size_t rank = 0; rules_.withholds_null_block && rank < ranks_.size(); ++rank) {
-      offered[rank] -= static_cast<int64_t>(ranks_[rank].block_bytes);
+      offered[rank] = less(offered[rank], ranks_[rank].block_bytes);
     }
     if (rules_.auto_fit && input_.auto_fit && !fit_length(offered, plan)) return plan;
     if (!check_ranks(offered, plan)) return plan;

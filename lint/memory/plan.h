@@ -99,6 +99,11 @@ class Planner {
   /// The longest request up to `limit` that passes the engine's check with `available_bytes`.
   uint64_t longest_context(size_t rank, int64_t available_bytes, uint64_t limit) const;
 
+  /// The longest request up to `limit` that `num_blocks` hold, the null block left out. Differs
+  /// from longest_context where the check does not see all groups (0.14 to 0.18), so that the
+  /// engine starts with lengths that it can never serve.
+  uint64_t longest_request(size_t rank, uint64_t num_blocks, uint64_t limit) const;
+
   /// What one more token of a long sequence costs: layers that grow with the context, unpadded.
   uint64_t bytes_per_token(size_t rank) const { return ranks_[rank].bytes_per_token; }
 
