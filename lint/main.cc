@@ -3,6 +3,7 @@
 // LLVM's CommandLine parses the words behind the command. Its options exist only while a command
 // line is read, so nothing is constructed before main(); what it says about mistakes is gathered
 // and repeated in one line of our own, with our own exit code.
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/Support/CommandLine.h>
 #include <llvm/Support/raw_ostream.h>
 #include <unistd.h>
@@ -10,8 +11,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <initializer_list>
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -97,7 +100,7 @@ int unknown_command(const std::string& word) {
 /// The options of the inputs that a file may not hold.
 struct InputOptions {
   explicit InputOptions(cl::OptionCategory& category)
-      : gpu("gpu", cl::desc("card of each engine where the file names none; see 'kvbudget gpus'"),
+      : gpu("gpu", cl::desc("card of each engine, before what files say; see 'kvbudget gpus'"),
             cl::value_desc("NAME[:COUNT]"), cl::cat(category)),
         gpu_memory("gpu-memory", cl::desc("memory of that card, for any other card or a slice"),
                    cl::value_desc("23.5GiB"), cl::cat(category)),
@@ -152,6 +155,35 @@ struct LintOptions {
   cl::list<std::string> select, ignore;
 };
 
+// LLVM's own help shouts and lists options of its own; this shows ours, from the same registry.
+void print_command_help(const Command& command, cl::OptionCategory& category) {
+  std::cout << "Usage: kvbudget " << command.name << " [options] " << command.arguments << "\n\n"
+            << command.summary << "\n\nOptions:\n";
+  std::map<std::string, std::string> options;
+  for (const auto& entry : cl::getRegisteredOptions()) {
+    const cl::Option& option = *entry.second;
+    const bool ours = llvm::is_contained(option.Categories, &category);
+    if (!ours || option.getOptionHiddenFlag() != cl::NotHidden) continue;
+    const std::string value = option.ValueStr.empty() ? "" : " " + option.ValueStr.str();
+    options["--" + entry.first().str() + value] = option.HelpStr.str();
+  }
+  for (const auto& [name, help] : options) {
+    constexpr size_t kNameWidth = 28;
+    std::cout << "  " << name
+              << std::string(std::max(kNameWidth, name.size() + 2) - name.size(), ' ') << help
+              << '\n';
+  }
+}
+
+bool holds(const std::vector<const char*>& words, std::initializer_list<std::string_view> any) {
+  return std::find_first_of(words.begin(), words.end(), any.begin(), any.end()) != words.end();
+}
+
+int print_version() {
+  std::cout << "kvbudget " << KVB_VERSION << '\n';
+  return kClean;
+}
+
 // "Unknown command line argument '--gpus'.  Try: '…'" and "Did you mean '--gpu'?", each behind the
 // program's name, as one line.
 std::string one_line(const std::string& program, const std::string& text) {
@@ -193,7 +225,11 @@ std::optional<int> parse(const Command& command, std::vector<const char*> words,
   if ((command.options & kInputOptions) != 0) inputs.emplace(category);
   if ((command.options & kLintOptions) != 0) lint.emplace(category);
 
-  cl::HideUnrelatedOptions(category);
+  if (holds(words, {"--version", "-version"})) return print_version();
+  if (holds(words, {"--help", "-help", "-h"})) {
+    print_command_help(command, category);
+    return kClean;
+  }
   std::string errors;
   llvm::raw_string_ostream stream(errors);
   if (!cl::ParseCommandLineOptions(static_cast<int>(words.size()), words.data(), command.summary,
@@ -246,10 +282,7 @@ int main_of(const std::vector<const char*>& arguments) {
     print_help(std::cout);
     return kClean;
   }
-  if (word == "--version") {
-    std::cout << "kvbudget " << KVB_VERSION << '\n';
-    return kClean;
-  }
+  if (word == "--version") return print_version();
   const auto command = std::find_if(std::begin(kCommands), std::end(kCommands),
                                     [&](const Command& known) { return known.name == word; });
   if (command == std::end(kCommands)) return unknown_command(word);

@@ -37,6 +37,7 @@ TEST_CASE("help and version go to standard output with exit code 0") {
     CHECK(help.output.find("kvbudget lint deploy/") != std::string::npos);
   }
   CHECK(run("--version").output == "kvbudget " KVB_VERSION "\n");
+  CHECK(run("lint --version").output == "kvbudget " KVB_VERSION "\n");
   const Outcome lint = run("lint --help");
   CHECK(lint.code == 0);
   CHECK(lint.output.find("--require-complete") != std::string::npos);

@@ -45,7 +45,7 @@ TEST_CASE("nothing is printed where there is no text") {
 }
 
 TEST_CASE("bytes that a terminal would obey are not shown") {
-  CHECK(snippet("a\x1b[2J: X\n", "X") == "a?[2J: X\n        ^\n");
+  CHECK(snippet("a\x1b[2J: X\n", "X") == "a?[2J: X\n       ^\n");
   CHECK(snippet("a\xff: X\n", "X") == "a\xEF\xBF\xBD: X\n    ^\n");
   CHECK(snippet("\xc2\x9b: X\n", "X") == "?: X\n   ^\n");
   CHECK(printable("a\nb\x1b") == "a?b?");
