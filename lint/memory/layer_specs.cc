@@ -212,8 +212,13 @@ StageLayers stage_layers(uint32_t num_layers, uint32_t stages, uint32_t stage) {
 
 KvDtype resolved_kv_dtype(const ModelShape& model, const EngineSettings& settings) {
   const KvDtype asked = parse_kv_dtype(settings.kv_cache_dtype).value_or(KvDtype::kAuto);
-  if (asked != KvDtype::kAuto || model.kv_cache_scheme.empty()) return asked;
-  return parse_kv_dtype(model.kv_cache_scheme).value_or(KvDtype::kAuto);
+  const auto stored = parse_kv_dtype(model.kv_cache_scheme);
+  if (!stored) return asked;
+  const PlanRules rules = rules_for(settings.release);
+  const bool compressed = model.quantization == "compressed-tensors";
+  const bool read = compressed ? rules.compressed_kv_dtype : rules.modelopt_kv_dtype;
+  const bool wins = asked == KvDtype::kAuto || (compressed && rules.compressed_kv_wins);
+  return read && wins ? *stored : asked;
 }
 
 CacheSpec layer_spec(const LayerCache& cache, const ModelShape& model,

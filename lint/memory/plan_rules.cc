@@ -20,6 +20,9 @@ CheckScope check_scope(EngineRelease release) {
 }
 
 void set_layers(EngineRelease release, PlanRules& rules) {
+  rules.modelopt_kv_dtype = release.at_least(14);
+  rules.compressed_kv_dtype = release.at_least(15);
+  rules.compressed_kv_wins = release.at_least(15) && !release.at_least(22);
   rules.block_flag_aligns = release.at_least(20);
   rules.quantised_mla_tokens = release.at_least(33) ? 16 : 64;
   rules.hybrid_mla_tokens = release.at_least(28) ? 128 : 64;

@@ -26,6 +26,9 @@ enum class Packing : uint8_t {
 
 struct PlanRules {
   // Layers.
+  bool modelopt_kv_dtype = false;        ///< auto takes the KV dtype of ModelOpt checkpoints
+  bool compressed_kv_dtype = false;      ///< … of compressed-tensors checkpoints
+  bool compressed_kv_wins = false;       ///< … even against the flag
   bool block_flag_aligns = false;        ///< hybrids: blocks are multiples of the flag's, not of 16
   uint32_t quantised_mla_tokens = 64;    ///< block that FP8 MLA prefers on Hopper
   uint32_t hybrid_mla_tokens = 64;       ///< blocks of hybrids with MLA are a multiple of this

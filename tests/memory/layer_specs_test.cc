@@ -103,13 +103,30 @@ TEST_CASE("a hybrid's attention block grows until its page holds a recurrent sta
   }
 }
 
-TEST_CASE("the checkpoint's KV dtype counts unless the flag names one") {
-  ModelShape model;
-  model.kv_cache_scheme = "fp8";
-  EngineSettings settings = settings_of(3300, "none");
-  CHECK(resolved_kv_dtype(model, settings) == KvDtype::kFp8);
-  settings.kv_cache_dtype = "bfloat16";
-  CHECK(resolved_kv_dtype(model, settings) == KvDtype::kBFloat16);
+TEST_CASE("the checkpoint's KV dtype counts as the version and its format say") {
+  struct Row {
+    uint32_t release;
+    const char* quantization;
+    const char* flag;
+    KvDtype dtype;
+  };
+  const Row rows[] = {{1300, "modelopt", "auto", KvDtype::kAuto},
+                      {1400, "modelopt", "auto", KvDtype::kFp8},
+                      {1400, "compressed-tensors", "auto", KvDtype::kAuto},
+                      {1500, "compressed-tensors", "auto", KvDtype::kFp8},
+                      {1900, "modelopt", "bfloat16", KvDtype::kBFloat16},
+                      {1900, "compressed-tensors", "bfloat16", KvDtype::kFp8},
+                      {2200, "compressed-tensors", "bfloat16", KvDtype::kBFloat16},
+                      {3300, "compressed-tensors", "auto", KvDtype::kFp8}};
+  for (const Row& row : rows) {
+    ModelShape model;
+    model.kv_cache_scheme = "fp8";
+    model.quantization = row.quantization;
+    EngineSettings settings = settings_of(row.release, "none");
+    settings.kv_cache_dtype = row.flag;
+    INFO(row.release << " " << row.quantization << " " << row.flag);
+    CHECK(resolved_kv_dtype(model, settings) == row.dtype);
+  }
 }
 
 TEST_CASE("pipeline stages of real models are vLLM's", "[corpus]") {
