@@ -74,8 +74,7 @@ LineRules expected(std::string_view text) {
 }
 
 LineRules found(const std::string& path, const std::string& text) {
-  MemoryFiles files;
-  files.put(path, text);
+  MemoryFiles files({{path, text}});
   return lint({path}, path, {}, files);
 }
 
