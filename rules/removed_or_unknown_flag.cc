@@ -9,9 +9,11 @@ std::string this_engine(const Deployment& d) {
                            : "this is vLLM " + d.version.str();
 }
 
-// A drop-in successor: a name alone, without a value or a key of its own.
-bool is_plain_flag(const std::string& replacement) {
-  return !replacement.empty() && replacement.find_first_of(" .") == std::string::npos;
+// A drop-in successor: a name alone, without a value or a key of its own, that this version has.
+bool is_drop_in(const std::string& replacement, Version version) {
+  if (replacement.empty() || replacement.find_first_of(" .") != std::string::npos) return false;
+  const Flag* flag = find_flag(replacement);
+  return flag != nullptr && flag_exists(*flag, version);
 }
 
 void propose_successor(const UnknownFlag& unknown, const std::string& successor,
@@ -36,7 +38,7 @@ void report_known(const Deployment& d, const UnknownFlag& unknown, const Flag& f
         unknown.where,
         "--" + flag.name + " was removed in vLLM " + flag.removed->str() + "; " + this_engine(d),
         severity);
-    if (is_plain_flag(flag.replacement) && flag_exists(*find_flag(flag.replacement), d.version)) {
+    if (is_drop_in(flag.replacement, d.version)) {
       propose_successor(unknown, flag.replacement, finding);
     }
     finding.notes.push_back(

@@ -120,19 +120,27 @@ Obstacle obstacle_of(const Estimate& e, const Plan& plan, const EngineSettings& 
   return plan.ok() ? Obstacle::kNone : Obstacle::kContextTooLong;
 }
 
-// The obstacle at the optimistic end is certain; one at the pessimistic end alone is a possibility.
-void judge(Estimate& e, const ModelShape& model, const EngineSettings& settings, const Plan& worst,
-           const Plan& good) {
+// Plans at the ends of what is available.
+struct Plans {
+  Plan low, best, high;
+};
+
+// An obstacle at the optimistic end is certain, and is named as the likely end meets it; one at the
+// pessimistic end alone is a possibility.
+void judge(Estimate& e, const ModelShape& model, const EngineSettings& settings,
+           const Plans& plans) {
   const Interval& weights = e.term("weights")->bytes;
-  Interval everything = sum(e.terms, true);
+  const Interval all = sum(e.terms, true);
   const uint64_t fixed = settings.kv_cache_memory_bytes.value_or(0);
-  e.obstacle = obstacle_of(e, good, settings, weights.low, add(everything.low, fixed));
+  const auto at = [&](const Plan& plan, uint64_t Interval::*end) {
+    return obstacle_of(e, plan, settings, weights.*end, add(all.*end, fixed));
+  };
+  e.obstacle_certain = at(plans.high, &Interval::low) != Obstacle::kNone;
+  e.obstacle =
+      e.obstacle_certain ? at(plans.best, &Interval::best) : at(plans.low, &Interval::high);
   if (model.num_heads % std::max(settings.tensor_parallel, 1U) != 0) {
     e.obstacle = Obstacle::kHeadsNotDivisible;
-  }
-  e.obstacle_certain = e.obstacle != Obstacle::kNone;
-  if (!e.obstacle_certain) {
-    e.obstacle = obstacle_of(e, worst, settings, weights.high, add(everything.high, fixed));
+    e.obstacle_certain = true;
   }
   const bool dies = (e.obstacle == Obstacle::kWeightsExceedBudget && weights.low > e.total_bytes) ||
                     e.obstacle == Obstacle::kCacheExceedsMemory;
@@ -200,13 +208,11 @@ Estimate estimate(const ModelShape& model, const EngineSettings& settings, const
   const std::vector<int64_t> low = at_end(stages, &SignedInterval::low);
   const std::vector<int64_t> best = at_end(stages, &SignedInterval::best);
   const std::vector<int64_t> high = at_end(stages, &SignedInterval::high);
-  const Plan worst = planner.plan(low);
-  const Plan likely = planner.plan(best);
-  const Plan good = planner.plan(high);
-  e.low = capacity(planner, worst, low);
-  e.best = capacity(planner, likely, best);
-  e.high = capacity(planner, good, high);
-  e.max_model_len = likely.ok() ? likely.max_model_len : settings.max_model_len;
+  const Plans plans = {planner.plan(low), planner.plan(best), planner.plan(high)};
+  e.low = capacity(planner, plans.low, low);
+  e.best = capacity(planner, plans.best, best);
+  e.high = capacity(planner, plans.high, high);
+  e.max_model_len = plans.best.ok() ? plans.best.max_model_len : settings.max_model_len;
 
   const size_t rank = tightest(stages, planner, e.max_model_len);
   e.tightest_stage = static_cast<uint32_t>(rank);
@@ -215,8 +221,8 @@ Estimate estimate(const ModelShape& model, const EngineSettings& settings, const
   e.outside = stages[rank].outside;
   e.needed_bytes = planner.needed_bytes(rank, e.max_model_len);
   e.bytes_per_token = planner.bytes_per_token(rank);
-  describe_groups(good.ok() ? good : likely, e);
-  judge(e, model, settings, worst, good);
+  describe_groups(plans.high.ok() ? plans.high : plans.best, e);
+  judge(e, model, settings, plans);
   e.because = because(model, settings, e);
   return e;
 }
