@@ -40,7 +40,7 @@ void set_sizes(EngineRelease release, PlanRules& rules) {
   rules.in_flight_tokens = release.at_least(26);
   rules.prefill_shards_context = release.at_least(12) && !release.at_least(26);
   rules.shards_per_spec = release.at_least(31);
-  rules.mamba_by_length = release.at_least(11) && !release.at_least(15);
+  rules.mamba_by_length = release.at_least(11, 1) && !release.at_least(15);
   rules.mamba_modes = release.at_least(15);
   rules.mamba_all_speculates = release.at_least(22);
   rules.mamba_all_as_none = release.at_least(32);
@@ -82,7 +82,7 @@ void set_results(EngineRelease release, PlanRules& rules) {
   rules.override_decides = release.at_least(20);
   rules.withholds_null_block = release.at_least(29);
   rules.concurrency_by_group = release.at_least(27);
-  rules.shrinks_tensors = release.at_least(11);
+  rules.shrinks_tensors = release.at_least(11, 1);
   rules.logs_cache_block = !release.at_least(11);
   rules.logs_concurrency = release.at_least(20);
 }

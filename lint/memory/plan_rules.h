@@ -2,7 +2,7 @@
 // new lines in plan_rules.cc and nothing else.
 //
 // Source: vllm/v1/core/kv_cache_utils.py and vllm/v1/kv_cache_interface.py of every minor release
-// from 0.10 to 0.33; each rule is dated to the first minor release that has it.
+// from 0.10 to 0.33; each rule is dated to the first release that has it.
 #pragma once
 
 #include "lint/memory/engine_settings.h"
