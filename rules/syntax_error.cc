@@ -40,15 +40,27 @@ YAML 1.2.2, sections 3.2.1 (unique keys) and 6.1 (indentation); RFC 8259.
     .bad = R"yaml(
 apiVersion: v1
 kind: Pod
-metadata:
-  name: chat
-  name: chat-b  # expect: KVB000
+metadata: {name: chat}
+spec:
+  nodeSelector: {cloud.google.com/gke-accelerator: nvidia-l4}
+  containers:
+    - name: vllm
+      image: vllm/vllm-openai:v0.19.0
+      args: ["--model=Qwen/Qwen2.5-7B-Instruct", "--max-model-len=8192"]
+      image: vllm/vllm-openai:v0.20.0  # expect: KVB000
+      resources: {limits: {nvidia.com/gpu: 1}}
 )yaml",
     .good = R"yaml(
 apiVersion: v1
 kind: Pod
-metadata:
-  name: chat
+metadata: {name: chat}
+spec:
+  nodeSelector: {cloud.google.com/gke-accelerator: nvidia-l4}
+  containers:
+    - name: vllm
+      image: vllm/vllm-openai:v0.19.0
+      args: ["--model=Qwen/Qwen2.5-7B-Instruct", "--max-model-len=8192"]
+      resources: {limits: {nvidia.com/gpu: 1}}
 )yaml",
     .check_file = &check,
 };

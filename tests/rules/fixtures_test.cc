@@ -23,6 +23,11 @@ std::vector<fs::path> files_below(const std::string& folder) {
   return files;
 }
 
+// The script of a pair, whose findings are in the config file beside it.
+bool starts_with_config_file(const fs::path& path) {
+  return path.extension() == ".sh" && fs::exists(fs::path(path).replace_extension(".vllm.yaml"));
+}
+
 std::string read(const fs::path& path) {
   std::ifstream stream(path, std::ios::binary);
   std::ostringstream text;
@@ -54,7 +59,7 @@ TEST_CASE("deployments with a mistake give exactly the findings they mark") {
     INFO(path.filename().string() << " expects\n"
                                   << test::to_text(wanted) << "and gives\n"
                                   << test::to_text(got));
-    CHECK_FALSE(wanted.empty());
+    CHECK(wanted.empty() == starts_with_config_file(path));
     CHECK(wanted == got);
   }
 }
