@@ -114,9 +114,9 @@ std::vector<Row> memory_rows(const Deployment& deployment) {
                         memory::gib_text(estimate.total_bytes)});
   }
   for (const memory::Term& term : estimate.terms) {
-    rows.push_back({term.name, number(term.bytes.low), number(term.bytes.best),
-                    number(term.bytes.high),
-                    term.source + (term.in_budget ? "" : ", outside the budget")});
+    // In brackets: taken beside the budget, so not subtracted from it.
+    rows.push_back({term.in_budget ? term.name : "(" + term.name + ")", number(term.bytes.low),
+                    number(term.bytes.best), number(term.bytes.high), term.source});
   }
   const memory::SignedInterval& available = estimate.available;
   rows.push_back({"KV cache", memory::gib_number(available.low), memory::gib_number(available.best),

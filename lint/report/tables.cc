@@ -33,7 +33,9 @@ void write_example(std::string_view title, std::string_view heading, std::string
                    std::ostream& out) {
   const std::string_view text = trimmed(example);
   if (text.empty()) return;
-  out << '\n' << heading << ' ' << title << "\n```" << language(text) << '\n' << text << "\n```\n";
+  out << '\n'
+      << heading << ' ' << title << "\n\n```" << language(text) << '\n'
+      << text << "\n```\n";
 }
 
 // A rule's documentation is written with second-level headings; below a rule of a list they sink by
