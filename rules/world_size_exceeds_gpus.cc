@@ -9,12 +9,22 @@ uint64_t at_least_one(std::optional<int64_t> value) {
   return value && *value > 0 ? static_cast<uint64_t>(*value) : 1;
 }
 
+// With one of these each rank of data parallelism is a process of its own, started by its own
+// command.
+bool one_data_rank_a_command(const Settings& settings) {
+  constexpr const char* kNames[] = {"data-parallel-rank", "data-parallel-external-lb",
+                                    "data-parallel-start-rank"};
+  return std::any_of(std::begin(kNames), std::end(kNames),
+                     [&](const char* name) { return settings.has(name); });
+}
+
 // Ranks that run where this command runs; the others belong to other pods, or to a Ray cluster.
 uint64_t local_ranks(const Deployment& d) {
   const memory::EngineSettings& e = d.engine;
-  const uint64_t data = d.settings.has("data-parallel-size-local")
-                            ? at_least_one(d.settings.integer("data-parallel-size-local"))
-                            : e.data_parallel;
+  uint64_t data = one_data_rank_a_command(d.settings) ? 1 : e.data_parallel;
+  if (d.settings.has("data-parallel-size-local")) {
+    data = at_least_one(d.settings.integer("data-parallel-size-local"));
+  }
   return uint64_t{e.tensor_parallel} * e.pipeline_parallel *
          std::max(e.prefill_context_parallel, 1U) * data;
 }
