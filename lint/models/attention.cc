@@ -1,6 +1,5 @@
 // Keys as in vllm/transformers_utils/model_arch_config_convertor.py (0.14 on; vllm/config/model.py
-// before) and vllm/attention/layer.py: a layer's own window wins, else the config's window counts
-// for every layer, unless use_sliding_window is false.
+// before).
 #include "lint/models/attention.h"
 
 #include <algorithm>
@@ -8,8 +7,6 @@
 
 namespace kvbudget::models {
 
-using memory::CacheKind;
-using memory::LayerCache;
 using memory::ModelShape;
 
 namespace {
@@ -19,7 +16,6 @@ constexpr uint64_t kMaxLayers = 4096;
 constexpr uint64_t kMaxWidth = 1u << 24;
 constexpr uint64_t kMaxHeads = 1u << 16;
 constexpr uint64_t kMaxVocabulary = 1u << 28;
-constexpr uint64_t kMaxWindow = uint64_t{1} << 31;
 
 // Attention that is not plain heads over one context, or layers that differ from each other.
 constexpr std::array<std::string_view, 53> kTelltales = {
@@ -42,7 +38,14 @@ constexpr std::array<std::string_view, 53> kTelltales = {
 
 bool is_experts(std::string_view key) { return key.find("experts") != std::string_view::npos; }
 
+// MiniMax writes one flag per layer; ones are plain attention.
+bool all_ones(const Json& value) {
+  return value.is_array() &&
+         std::all_of(value.begin(), value.end(), [](const Json& item) { return item == 1; });
+}
+
 bool innocent(std::string_view key, const Json& value) {
+  if (key == "attn_type_list") return all_ones(value);
   if (value.is_boolean()) return !value.get<bool>();
   if (value.is_number()) return value <= (is_experts(key) ? 1 : 0);  // one expert is an MLP
   return value.is_string() ? value.get_ref<const std::string&>().empty() : value.empty();
@@ -62,7 +65,8 @@ uint64_t kv_heads(const Config& config, const ModelShape& shape) {
 
 uint64_t intermediate_size(const Config& config, const Family& family, const ModelShape& shape) {
   constexpr std::string_view kKeys =
-      "intermediate_size|ffn_hidden_size|ffn_dim|n_inner|ffn_intermediate_size";
+      "intermediate_size_mlp|intermediate_size|ffn_hidden_size|ffn_dim|n_inner";
+  if (family.attention_free) return 0;
   if (family.moe != nullptr && family.moe->inner != "intermediate_size" && !config.has(kKeys)) {
     return 0;  // every layer has experts
   }
@@ -73,72 +77,6 @@ uint64_t intermediate_size(const Config& config, const Family& family, const Mod
   }
   return config.count(kKeys, kMaxWidth).value_or(usual);
 }
-
-// What layer_types calls a layer; nullopt when it is not one of ours.
-std::optional<CacheKind> kind_of(const std::string& type) {
-  if (type == "full_attention" || type == "global_attention" || type == "global") {
-    return CacheKind::kFull;
-  }
-  if (type == "sliding_attention" || type == "local" || type == "local_attention") {
-    return CacheKind::kSliding;
-  }
-  return std::nullopt;
-}
-
-class Windows {
- public:
-  Windows(const Config& config, const Family& family, const ModelShape& shape)
-      : types_(config.texts("layer_types")) {
-    if (config.flag("use_sliding_window", true)) {
-      window_ = config.count("sliding_window", kMaxWindow).value_or(0);
-    }
-    first_sliding_ = config.flag("use_sliding_window", false)
-                         ? config.count("max_window_layers", kMaxLayers).value_or(0)
-                         : 0;
-    read_pattern(config, family);
-    if (!types_.empty() && types_.size() < shape.num_layers) {
-      config.fail("key 'layer_types' has " + std::to_string(types_.size()) + " entries for " +
-                  std::to_string(shape.num_layers) + " layers");
-    }
-  }
-
-  uint64_t window() const { return window_; }
-
-  CacheKind kind(const Config& config, uint32_t layer) const {
-    if (!types_.empty() && layer < types_.size()) {
-      const std::optional<CacheKind> kind = kind_of(types_[layer]);
-      if (!kind) config.fail("key 'layer_types' has the unknown entry '" + types_[layer] + "'");
-      return window_ == 0 ? CacheKind::kFull : kind.value_or(CacheKind::kFull);
-    }
-    if (window_ == 0 || layer < first_sliding_) return CacheKind::kFull;
-    if (!pattern_.empty()) {
-      return pattern_[layer % pattern_.size()] == 'L' ? CacheKind::kSliding : CacheKind::kFull;
-    }
-    if (full_every_ > 0 && (layer + 1) % full_every_ == 0) return CacheKind::kFull;
-    return CacheKind::kSliding;
-  }
-
- private:
-  // "sliding_window_pattern": 6, or "LLLG".
-  void read_pattern(const Config& config, const Family& family) {
-    constexpr std::string_view kKeys = "sliding_window_pattern|_sliding_window_pattern";
-    const Json* value = config.find(kKeys);
-    if (value != nullptr && value->is_string()) {
-      pattern_ = value->get<std::string>();
-      if (pattern_.empty() || pattern_.find_first_not_of("LG") != std::string::npos) {
-        config.fail("key 'sliding_window_pattern' is '" + pattern_ + "', expected L and G");
-      }
-    } else {
-      full_every_ = config.count(kKeys, kMaxLayers).value_or(family.full_every);
-    }
-  }
-
-  std::vector<std::string> types_;
-  std::string pattern_;
-  uint64_t window_ = 0;
-  uint64_t first_sliding_ = 0;
-  uint64_t full_every_ = 0;
-};
 
 }  // namespace
 
@@ -154,13 +92,17 @@ void refuse_unknown_attention(const Config& config, const Family& family) {
   }
 }
 
-void read_dimensions(const Config& config, const Family& family, ModelShape& shape) {
-  shape.num_layers = static_cast<uint32_t>(
-      config.required("num_hidden_layers|n_layer|n_layers|num_layers", kMaxLayers));
-  shape.hidden_size =
-      static_cast<uint32_t>(config.required("hidden_size|n_embd|n_embed|d_model", kMaxWidth));
+namespace {
+
+void read_heads(const Config& config, const Family& family, ModelShape& shape) {
   shape.num_heads =
       static_cast<uint32_t>(config.required("num_attention_heads|n_head|n_heads", kMaxHeads));
+  if (family.mla) {
+    shape.num_kv_heads = 1;
+    shape.head_dim = static_cast<uint32_t>(config.required("kv_lora_rank", kMaxWidth) +
+                                           config.required("qk_rope_head_dim", kMaxWidth));
+    return;
+  }
   shape.num_kv_heads = static_cast<uint32_t>(kv_heads(config, shape));
   if (shape.num_kv_heads == 0 || shape.num_heads % shape.num_kv_heads != 0) {
     config.fail(std::to_string(shape.num_heads) + " attention heads are not a multiple of " +
@@ -175,23 +117,18 @@ void read_dimensions(const Config& config, const Family& family, ModelShape& sha
                 std::to_string(shape.num_heads) + " heads and key 'head_dim' is missing");
   }
   shape.head_dim = static_cast<uint32_t>(stated > 0 ? stated : shape.hidden_size / shape.num_heads);
-  shape.vocab_size = config.required("padded_vocab_size|vocab_size", kMaxVocabulary);
-  shape.intermediate_size = static_cast<uint32_t>(intermediate_size(config, family, shape));
 }
 
-void add_caches(const Config& config, const Family& family, ModelShape& shape) {
-  const Windows windows(config, family, shape);
-  shape.sliding_window = static_cast<uint32_t>(windows.window());
-  for (uint32_t layer = 0; layer < shape.num_layers && !config.failed(); ++layer) {
-    LayerCache cache;
-    cache.layer = layer;
-    cache.kind = windows.kind(config, layer);
-    cache.kv_heads = shape.num_kv_heads;
-    cache.head_dim = shape.head_dim;
-    cache.value_head_dim = shape.head_dim;
-    if (cache.kind == CacheKind::kSliding) cache.window_tokens = shape.sliding_window;
-    shape.caches.push_back(std::move(cache));
-  }
+}  // namespace
+
+void read_dimensions(const Config& config, const Family& family, ModelShape& shape) {
+  shape.num_layers = static_cast<uint32_t>(
+      config.required("num_hidden_layers|n_layer|n_layers|num_layers", kMaxLayers));
+  shape.hidden_size =
+      static_cast<uint32_t>(config.required("hidden_size|n_embd|n_embed|d_model", kMaxWidth));
+  if (!family.attention_free) read_heads(config, family, shape);
+  shape.vocab_size = config.required("padded_vocab_size|vocab_size", kMaxVocabulary);
+  shape.intermediate_size = static_cast<uint32_t>(intermediate_size(config, family, shape));
 }
 
 }  // namespace kvbudget::models

@@ -1,4 +1,4 @@
-// Heads and caches of a decoder, from config.json.
+// Heads and widths of a decoder, from config.json.
 #pragma once
 
 #include "lint/memory/model_shape.h"
@@ -13,8 +13,5 @@ void refuse_unknown_attention(const Config& config, const Family& family);
 
 /// Layers, hidden size, heads, head size, vocabulary, intermediate size.
 void read_dimensions(const Config& config, const Family& family, memory::ModelShape& shape);
-
-/// The KV cache of every layer: full, sliding or chunked.
-void add_caches(const Config& config, const Family& family, memory::ModelShape& shape);
 
 }  // namespace kvbudget::models

@@ -101,7 +101,8 @@ bool Config::flag(std::string_view spellings, bool fallback) const {
 
 std::string Config::text(std::string_view spellings) const {
   const Json* value = find(spellings);
-  return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
+  if (value == nullptr) return std::string(default_of(spellings).value_or(""));
+  return value->is_string() ? value->get<std::string>() : std::string();
 }
 
 std::vector<std::string> Config::texts(std::string_view spellings) const {

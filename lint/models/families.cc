@@ -25,12 +25,12 @@ constexpr Family kDense[] = {
      .model_types = "mistral|ministral3",
      .defaults = "num_key_value_heads=8,sliding_window=4096"},
     {.architectures = "Qwen2ForCausalLM",
-     .model_types = "qwen2",
+     .model_types = "qwen2|qwen2_vl_text|qwen2_5_vl_text",
      .defaults = "max_window_layers=28,sliding_window=4096,use_sliding_window=0",
      .qkv_bias = kYes,
      .claims = "dual_chunk_attention_config"},
     {.architectures = "Qwen3ForCausalLM",
-     .model_types = "qwen3",
+     .model_types = "qwen3|qwen3_vl_text",
      .defaults = "head_dim=128,max_window_layers=28,sliding_window=4096,use_sliding_window=0",
      .qkv_bias = kAttentionBias,
      .out_bias = kAttentionBias,
@@ -79,7 +79,7 @@ constexpr Family kDense[] = {
      .out_bias = {.keys = "bias"},
      .mlp_bias = {.keys = "bias"},
      .tied = true},
-    {.architectures = "GPTBigCodeForCausalLM",
+    {.architectures = "GPTBigCodeForCausalLM|GPTBigCodeLMHeadModel",
      .model_types = "gpt_bigcode",
      .defaults = "multi_query=1",
      .norm = Norm::kLayer,
@@ -140,13 +140,13 @@ constexpr Family kDense[] = {
      .out_bias = kYes,
      .mlp_bias = kYes,
      .tied = true,
-     .positions = Positions::kAlibi},
+     .positions = Positions::kNone},
     {.architectures = "MptForCausalLM|MPTForCausalLM",
      .model_types = "mpt",
      .norm = Norm::kLayerNoBias,
      .gated = false,
      .tied = true,
-     .positions = Positions::kAlibi},
+     .positions = Positions::kNone},
     {.architectures = "StableLmForCausalLM|StableLMEpochForCausalLM",
      .model_types = "stablelm|stablelm_epoch",
      .norm = Norm::kLayer,
@@ -168,7 +168,7 @@ constexpr Family kDense[] = {
      .qkv_bias = {.keys = "attention_bias"},
      .rotary_fraction = 0.5},
     {.architectures = "Glm4ForCausalLM",
-     .model_types = "glm4",
+     .model_types = "glm4|glm4v_text",
      .defaults = "head_dim=128,num_key_value_heads=2",
      .layer_norms = 4,
      .qkv_bias = {.keys = "attention_bias"},
@@ -269,7 +269,8 @@ bool listed(std::string_view list, std::string_view name) {
 std::span<const Family> dense_families() { return kDense; }
 
 const Family* find_family(std::string_view architecture, std::string_view model_type) {
-  for (const std::span<const Family> table : {dense_families(), moe_families()}) {
+  for (const std::span<const Family> table :
+       {dense_families(), moe_families(), hybrid_families()}) {
     for (const Family& family : table) {
       if (architecture.empty() ? listed(family.model_types, model_type)
                                : listed(family.architectures, architecture)) {

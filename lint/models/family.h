@@ -1,8 +1,9 @@
 // What the decoder layers of one family of models are made of, as data.
 //
-// A family is one class of the engine (vllm/model_executor/models); families.cc and moe_families.cc
-// hold the tables. Keys of a config that a family does not describe are never guessed at:
-// shape.cc refuses configs with keys that change attention and that the family does not claim.
+// A family is one class of the engine (vllm/model_executor/models); families.cc,
+// moe_families.cc and hybrid_families.cc hold the tables. Keys of a config that a family does not
+// describe are never guessed at: shape.cc refuses configs with keys that change attention and that
+// the family does not claim.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,11 @@ enum class Norm : uint8_t { kRms, kLayer, kLayerNoBias, kNone };
 /// Norms of queries and keys: one head wide, one per head, or over all heads at once.
 enum class QkNorm : uint8_t { kNone, kHead, kEachHead, kWhole };
 
-enum class Positions : uint8_t { kRotary, kLearned, kAlibi };
+/// kNone: ALiBi, or a recurrent layer tells positions apart.
+enum class Positions : uint8_t { kNone, kRotary, kLearned };
+
+/// Recurrent layers, by what they keep instead of keys and values (state.cc).
+enum class State : uint8_t { kNone, kMamba1, kMamba2, kGatedDelta, kShortConv };
 
 /// A yes or no that config.json may state.
 struct Toggle {
@@ -31,7 +36,9 @@ struct Moe {
   std::string_view inner = "moe_intermediate_size";  ///< width of one expert
   std::string_view shared_size = {};                 ///< width of the shared expert, stated
   std::string_view shared_count = {};  ///< or a number of shared experts of `inner` each
+  bool shared_like_expert = false;     ///< or always one, as wide as a routed one
   bool shared_gate = false;            ///< a gate of one row for the shared expert
+  std::string_view latent = {};        ///< experts work in this narrower width (Nemotron 3)
   bool router_bias = false;            ///< float32 correction of the scores
   bool biases = false;                 ///< experts and router have biases (gpt-oss)
   bool gated = true;
@@ -52,13 +59,18 @@ struct Family {
   Toggle use_qk_norm = {.otherwise = true};
   bool tied = false;  ///< tie_word_embeddings when absent
   Positions positions = Positions::kRotary;
-  uint32_t position_offset = 0;       ///< extra rows of learned positions
-  double rotary_fraction = 1.0;       ///< of head_dim, when the config does not say
-  uint32_t intermediate_divisor = 1;  ///< QWen counts gate and up together
-  uint32_t full_every = 0;            ///< sliding layers, every n-th full, when not stated
-  bool local_rope = false;            ///< sliding layers have a rotary cache of their own
-  bool attention_sinks = false;       ///< one number per head
-  std::string_view claims = {};       ///< keys of attention that this family understands
+  uint32_t position_offset = 0;         ///< extra rows of learned positions
+  double rotary_fraction = 1.0;         ///< of head_dim, when the config does not say
+  uint32_t intermediate_divisor = 1;    ///< QWen counts gate and up together
+  uint32_t full_every = 0;              ///< sliding layers, every n-th full, when not stated
+  bool local_rope = false;              ///< sliding layers have a rotary cache of their own
+  bool attention_sinks = false;         ///< one number per head
+  bool output_gate = false;             ///< queries are twice as wide: half of them gate the output
+  bool mla = false;                     ///< latent attention (mla.cc)
+  State state = State::kNone;           ///< of the layers that are not attention
+  bool state_beside_attention = false;  ///< every layer has both
+  bool attention_free = false;          ///< no layer is attention
+  std::string_view claims = {};         ///< keys of attention that this family understands
   const Moe* moe = nullptr;
 };
 
@@ -67,5 +79,6 @@ const Family* find_family(std::string_view architecture, std::string_view model_
 
 std::span<const Family> dense_families();
 std::span<const Family> moe_families();
+std::span<const Family> hybrid_families();
 
 }  // namespace kvbudget::models

@@ -1,8 +1,8 @@
 // Experts as vLLM's FusedMoE holds them: gate and up of all experts in one tensor, down of all
 // experts in another, the router whole on every rank (vllm/model_executor/layers/fused_moe).
-#include <algorithm>
+#include "lint/models/moe.h"
 
-#include "lint/models/weights.h"
+#include <algorithm>
 
 namespace kvbudget::models {
 
@@ -21,25 +21,6 @@ bool list_contains(const Config& config, std::string_view key, uint32_t layer) {
   });
 }
 
-// Which layers have experts; each family has its own keys and they do not contradict each other.
-bool is_moe_layer(const Config& config, uint32_t layer) {
-  if (list_contains(config, "mlp_only_layers", layer)) return false;
-  const uint64_t first =
-      config.count("first_k_dense_replace|num_dense_layers|moe_layer_start_index", kMaxLayers)
-          .value_or(0);
-  if (layer < first) return false;
-  if (layer > config.count("moe_layer_end_index", kMaxLayers).value_or(kMaxLayers)) return false;
-  const uint64_t step = config.count("decoder_sparse_step", kMaxLayers).value_or(1);
-  if (step > 1 && (layer + 1) % step != 0) return false;
-  const Json* every = config.find("moe_layer_freq");
-  if (every != nullptr && every->is_array()) {  // one flag per layer
-    return layer < every->size() && (*every)[layer].is_number_integer() && (*every)[layer] != 0;
-  }
-  const uint64_t frequency =
-      config.count("moe_layer_freq|moe_layer_interval", kMaxLayers).value_or(1);
-  return frequency <= 1 || layer % frequency == 0;
-}
-
 // A number, or a list with one for each layer.
 uint64_t per_layer(const Config& config, std::string_view key, uint32_t layer) {
   const Json* value = config.find(key);
@@ -53,13 +34,15 @@ uint64_t per_layer(const Config& config, std::string_view key, uint32_t layer) {
   return 1;
 }
 
-void add_shared(const Config& config, const Moe& moe, uint64_t inner, const ModelShape& shape,
-                WeightList& list) {
-  uint64_t width = 0;
-  if (!moe.shared_size.empty()) width = config.count(moe.shared_size, 1u << 24).value_or(0);
+uint64_t shared_width(const Config& config, const Moe& moe, uint64_t inner) {
+  if (!moe.shared_size.empty()) return config.count(moe.shared_size, 1u << 24).value_or(0);
   if (!moe.shared_count.empty()) {
-    width = config.count(moe.shared_count, 1u << 16).value_or(0) * inner;
+    return config.count(moe.shared_count, 1u << 16).value_or(0) * inner;
   }
+  return moe.shared_like_expert ? inner : 0;
+}
+
+void add_shared(const Moe& moe, uint64_t width, const ModelShape& shape, WeightList& list) {
   if (width == 0) return;
   list.linear("mlp.shared_experts", {{"gate_proj", moe.gated ? width : 0}, {"up_proj", width}},
               shape.hidden_size, false);
@@ -68,28 +51,67 @@ void add_shared(const Config& config, const Moe& moe, uint64_t inner, const Mode
   if (moe.shared_gate) list.router("mlp.shared_expert_gate", 1, shape.hidden_size);
 }
 
-}  // namespace
-
-bool add_experts(const Config& config, const Moe& moe, uint32_t layer, ModelShape& shape,
-                 WeightList& list) {
-  const uint64_t count = per_layer(config, moe.experts, layer);
-  if (!is_moe_layer(config, layer)) return false;
-  uint64_t inner = per_layer(config, moe.inner, layer);
-  shape.num_experts = std::max(shape.num_experts, static_cast<uint32_t>(count));
-  shape.experts_per_token = std::max(
-      shape.experts_per_token, static_cast<uint32_t>(per_layer(config, moe.per_token, layer)));
-  shape.moe_intermediate_size = std::max(shape.moe_intermediate_size, static_cast<uint32_t>(inner));
+void add_routed(const Moe& moe, uint64_t count, uint64_t inner, uint64_t latent,
+                const ModelShape& shape, WeightList& list) {
   list.router("mlp.gate", count, shape.hidden_size);
   if (moe.biases) list.vectors("mlp.gate.bias", count);
   if (moe.router_bias) list.float_vector("mlp.gate.e_score_correction_bias", count);
+  const uint64_t width = latent > 0 ? latent : shape.hidden_size;
+  if (latent > 0) {
+    list.router("mlp.fc1_latent_proj", latent, shape.hidden_size);
+    list.router("mlp.fc2_latent_proj", shape.hidden_size, latent);
+  }
   // The kernels for MXFP4 want tiles of 256: 2880 becomes 3072 (mxfp4.py; seen in runs of gpt-oss).
   if (shape.quantization == "mxfp4") inner = (inner + 255) / 256 * 256;
-  list.experts("mlp.experts", {"gate_up_proj", (moe.gated ? 2 : 1) * inner}, shape.hidden_size,
-               count, moe.biases);
-  list.experts("mlp.experts", {"down_proj", shape.hidden_size, Split::kColumns}, inner, count,
+  list.experts("mlp.experts", {"gate_up_proj", (moe.gated ? 2 : 1) * inner}, width, count,
                moe.biases);
-  add_shared(config, moe, inner, shape, list);
-  return true;
+  list.experts("mlp.experts", {"down_proj", width, Split::kColumns}, inner, count, moe.biases);
+}
+
+}  // namespace
+
+// Which layers have experts; each family has its own keys and they do not contradict each other.
+bool is_moe_layer(const Config& config, uint32_t layer) {
+  if (list_contains(config, "mlp_only_layers", layer)) return false;
+  const uint64_t first =
+      config.count("first_k_dense_replace|num_dense_layers|moe_layer_start_index", kMaxLayers)
+          .value_or(0);
+  if (layer < first) return false;
+  if (layer > config.count("moe_layer_end_index", kMaxLayers).value_or(kMaxLayers)) return false;
+  const uint64_t step =
+      config.count("decoder_sparse_step|interleave_moe_layer_step", kMaxLayers).value_or(1);
+  if (step > 1 && (layer + 1) % step != 0) return false;
+  const uint64_t period = config.count("expert_layer_period", kMaxLayers).value_or(1);
+  if (period > 1 && layer % period != config.count("expert_layer_offset", kMaxLayers).value_or(0)) {
+    return false;
+  }
+  const Json* every = config.find("moe_layer_freq");
+  if (every != nullptr && every->is_array()) {  // one flag per layer
+    return layer < every->size() && (*every)[layer].is_number_integer() && (*every)[layer] != 0;
+  }
+  const uint64_t frequency =
+      config.count("moe_layer_freq|moe_layer_interval", kMaxLayers).value_or(1);
+  return frequency <= 1 || layer % frequency == 0;
+}
+
+void add_experts(const Config& config, const Moe& moe, uint32_t layer, ModelShape& shape,
+                 WeightList& list) {
+  const uint64_t inner = per_layer(config, moe.inner, layer);
+  const uint64_t shared = shared_width(config, moe, inner);
+  const Json* stated = config.find(moe.experts);
+  // Granite 4 models without routed experts keep the shared one as their MLP.
+  const bool only_shared = shared > 0 && stated != nullptr && *stated == 0;
+  if (!only_shared) {
+    const uint64_t count = per_layer(config, moe.experts, layer);
+    const uint64_t per_token = per_layer(config, moe.per_token, layer);
+    shape.num_experts = std::max(shape.num_experts, static_cast<uint32_t>(count));
+    shape.experts_per_token = std::max(shape.experts_per_token, static_cast<uint32_t>(per_token));
+    shape.moe_intermediate_size =
+        std::max(shape.moe_intermediate_size, static_cast<uint32_t>(inner));
+    const uint64_t latent = moe.latent.empty() ? 0 : config.count(moe.latent, 1u << 24).value_or(0);
+    add_routed(moe, count, inner, latent, shape, list);
+  }
+  add_shared(moe, shared, shape, list);
 }
 
 }  // namespace kvbudget::models

@@ -14,7 +14,41 @@ constexpr Moe kErnieExperts{.shared_count = "moe_num_shared_experts", .router_bi
 constexpr Moe kMiniMaxExperts{.inner = "intermediate_size", .router_bias = true};
 constexpr Moe kGptOssExperts{.inner = "intermediate_size", .biases = true};
 
+constexpr Moe kAfmoeExperts{.shared_count = "num_shared_experts", .router_bias = true};
+constexpr Moe kLlama4Experts{.inner = "intermediate_size", .shared_like_expert = true};
+
+constexpr std::string_view kLatentKeys = "kv_lora_rank|q_lora_rank|qk_rope_head_dim|v_head_dim";
+constexpr std::string_view kSparseKeys =
+    "kv_lora_rank|q_lora_rank|qk_rope_head_dim|v_head_dim|index_topk";
+
 constexpr Family kMoe[] = {
+    {.architectures = "DeepseekV2ForCausalLM",
+     .model_types = "deepseek_v2",
+     .mla = true,
+     .claims = kLatentKeys,
+     .moe = &kDeepseekExperts},
+    {.architectures = "DeepseekV3ForCausalLM|KimiK2ForCausalLM|Glm4MoeLiteForCausalLM",
+     .model_types = "deepseek_v3|kimi_k2|glm4_moe_lite",
+     .mla = true,
+     .claims = kLatentKeys,
+     .moe = &kCorrectedExperts},
+    {.architectures = "DeepseekV32ForCausalLM|GlmMoeDsaForCausalLM",
+     .model_types = "deepseek_v32|glm_moe_dsa",
+     .mla = true,
+     .claims = kSparseKeys,
+     .moe = &kCorrectedExperts},
+    {.architectures = "Llama4ForCausalLM",
+     .model_types = "llama4_text",
+     .defaults = "num_key_value_heads=8,head_dim=128,interleave_moe_layer_step=1",
+     .claims = "attention_chunk_size",
+     .moe = &kLlama4Experts},
+    {.architectures = "AfmoeForCausalLM",
+     .model_types = "afmoe",
+     .layer_norms = 4,
+     .qk_norm = QkNorm::kHead,
+     .full_every = 4,
+     .output_gate = true,
+     .moe = &kAfmoeExperts},
     {.architectures = "MixtralForCausalLM",
      .model_types = "mixtral",
      .defaults = "num_key_value_heads=8,num_local_experts=8,num_experts_per_tok=2",
@@ -41,7 +75,7 @@ constexpr Family kMoe[] = {
      .qkv_bias = {.keys = "qkv_bias", .otherwise = true},
      .moe = &kQwen2Experts},
     {.architectures = "Qwen3MoeForCausalLM",
-     .model_types = "qwen3_moe",
+     .model_types = "qwen3_moe|qwen3_vl_moe_text",
      .defaults = "sliding_window=4096,use_sliding_window=0,decoder_sparse_step=1",
      .qkv_bias = {.keys = "attention_bias"},
      .qk_norm = QkNorm::kHead,
@@ -54,7 +88,7 @@ constexpr Family kMoe[] = {
      .qk_norm = QkNorm::kHead,
      .moe = &kCorrectedExperts},
     {.architectures = "Glm4MoeForCausalLM",
-     .model_types = "glm4_moe",
+     .model_types = "glm4_moe|glm4v_moe_text",
      .qkv_bias = {.keys = "attention_bias"},
      .qk_norm = QkNorm::kHead,
      .use_qk_norm = {.keys = "use_qk_norm"},
@@ -71,7 +105,6 @@ constexpr Family kMoe[] = {
      .model_types = "minimax_m2",
      .qk_norm = QkNorm::kWhole,
      .use_qk_norm = {.keys = "use_qk_norm", .otherwise = true},
-     .claims = "attn_type_list",
      .moe = &kMiniMaxExperts},
     {.architectures = "GptOssForCausalLM",
      .model_types = "gpt_oss",

@@ -67,7 +67,7 @@ uint64_t cache_rows(const Rope& rope, uint64_t positions) {
 
 uint32_t rotary_width(const Config& config, const Family& family, const Rope& rope,
                       const ModelShape& shape) {
-  const auto stated = config.count("rotary_dim", shape.head_dim);
+  const auto stated = config.count("rotary_dim|qk_rope_head_dim", shape.head_dim);
   if (stated) return static_cast<uint32_t>(*stated);
   double fraction = config.number("partial_rotary_factor|rotary_pct", family.rotary_fraction);
   if (rope.fraction > 0.0) fraction = rope.fraction;
@@ -109,6 +109,7 @@ void read_positions(const Config& config, const Family& family, ModelShape& shap
   }
   read_context(config, rope, shape.context);
   if (family.positions != Positions::kRotary || config.flag("alibi", false)) return;
+  if (family.attention_free || config.text("position_embedding_type") == "nope") return;
   const uint64_t positions =
       config.count("max_position_embeddings|n_positions|seq_length", kMaxPositions).value_or(8192);
   shape.rotary_dim = rotary_width(config, family, rope, shape);

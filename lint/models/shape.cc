@@ -5,6 +5,7 @@
 #include "lint/models/catalogue.h"
 #include "lint/models/config.h"
 #include "lint/models/family.h"
+#include "lint/models/layers.h"
 #include "lint/models/quantization.h"
 #include "lint/models/rope.h"
 #include "lint/models/safetensors_index.h"
@@ -49,14 +50,16 @@ void fill(const Config& root, const Family& family, const ModelFiles& files, Mod
   if (config.failed()) return;
   shape.dtype = auto_dtype(root, config);
   shape.tied_embeddings = config.flag("tie_word_embeddings", family.tied);
-  models::add_caches(config, family, shape);
+  const std::vector<models::LayerPlan> plan = models::plan_layers(config, family, shape);
+  models::add_caches(config, family, plan, shape);
   models::read_positions(config, family, shape);
   const models::Quantization quantization =
       models::read_quantization(root, config, files.quant_config);
   shape.quantization = quantization.method;
   shape.kv_cache_scheme = quantization.kv_cache_scheme;
   if (config.failed()) return;
-  models::add_weights(config, family, quantization, shape);
+  models::WeightList list(shape, quantization);
+  models::add_weights(config, family, plan, list, shape);
   shape.checkpoint_bytes = models::checkpoint_bytes(files.safetensors_index);
   shape.context.tokenizer_max_length = tokenizer_length(files.tokenizer_config);
 }

@@ -126,6 +126,23 @@ void WeightList::vectors(std::string_view name, uint64_t rows, uint64_t count) {
   add({std::move(weight)});
 }
 
+void WeightList::float_rows(std::string_view name, uint64_t rows, uint64_t columns) {
+  Weight weight = layer_weight(std::string(name));
+  weight.rows = rows;
+  weight.columns = columns;
+  weight.split = Split::kRows;
+  weight.format = {.type = memory::ElementType::kFloat32, .fixed_type = true, .bits = 32};
+  add({std::move(weight)});
+}
+
+void WeightList::derived(std::string_view name, uint64_t rows, uint64_t columns) {
+  Weight weight = layer_weight(std::string(name));
+  weight.rows = rows;
+  weight.columns = columns;
+  weight.split = Split::kRows;
+  add({std::move(weight)});
+}
+
 void WeightList::float_vector(std::string_view name, uint64_t rows) {
   Weight weight = layer_weight(std::string(name));
   weight.rows = rows;
@@ -141,13 +158,14 @@ void WeightList::router(std::string_view name, uint64_t rows, uint64_t columns) 
 }
 
 void WeightList::outer(std::string_view name, uint64_t rows, uint64_t columns, Split split,
-                       Place place, bool may_be_quantized) {
+                       Place place, bool may_be_quantized, uint64_t copies) {
   Weight weight;
   weight.name = name;
   weight.rows = rows;
   weight.columns = columns;
   weight.split = split;
   weight.place = place;
+  weight.separate_copies = copies;
   weight.format = plain();
   const WeightFormat* format = may_be_quantized ? quantization_.format_of(name, false) : nullptr;
   if (format != nullptr) weight.format = *format;

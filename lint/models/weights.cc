@@ -3,6 +3,11 @@
 // are one tensor, gate and up projections another.
 #include "lint/models/weights.h"
 
+#include "lint/models/layers.h"
+#include "lint/models/mla.h"
+#include "lint/models/moe.h"
+#include "lint/models/state.h"
+
 namespace kvbudget::models {
 
 using memory::ModelShape;
@@ -46,7 +51,7 @@ void add_attention(const Config& config, const Family& family, const ModelShape&
   const uint64_t query_rows = uint64_t{shape.num_heads} * shape.head_dim;
   const uint64_t kv_rows = uint64_t{shape.num_kv_heads} * shape.head_dim;
   list.linear("self_attn",
-              {{"q_proj", query_rows},
+              {{"q_proj", (family.output_gate ? 2 : 1) * query_rows},
                {"k_proj", kv_rows, Split::kKvHeads, shape.head_dim},
                {"v_proj", kv_rows, Split::kKvHeads, shape.head_dim}},
               shape.hidden_size, is_set(config, family.qkv_bias));
@@ -99,16 +104,18 @@ void add_head(const Family& family, const ModelShape& shape, uint64_t width, Wei
 
 }  // namespace
 
-void add_weights(const Config& config, const Family& family, const Quantization& quantization,
-                 ModelShape& shape) {
-  WeightList list(shape, quantization);
+void add_weights(const Config& config, const Family& family, const std::vector<LayerPlan>& plan,
+                 WeightList& list, ModelShape& shape) {
   const uint64_t width = add_embedding(config, family, shape, list);
   const uint64_t norm = norm_rows(family.norm, shape.hidden_size);
-  for (uint32_t layer = 0; layer < shape.num_layers && !config.failed(); ++layer) {
+  for (uint32_t layer = 0; layer < plan.size() && !config.failed(); ++layer) {
     list.set_layer(layer);
-    add_attention(config, family, shape, list);
-    if (family.moe == nullptr || !add_experts(config, *family.moe, layer, shape, list)) {
-      add_mlp(config, family, shape, list);
+    if (plan[layer].attention && family.mla) add_latent_attention(config, layer, shape, list);
+    if (plan[layer].attention && !family.mla) add_attention(config, family, shape, list);
+    if (plan[layer].state) add_state_layer(config, family.state, shape, list);
+    if (plan[layer].feed == Feed::kMlp) add_mlp(config, family, shape, list);
+    if (plan[layer].feed == Feed::kExperts && family.moe != nullptr) {
+      add_experts(config, *family.moe, layer, shape, list);
     }
     if (norm > 0) list.vectors("layernorm", norm, family.layer_norms);
   }

@@ -13,6 +13,8 @@
 
 namespace kvbudget::models {
 
+struct LayerPlan;
+
 /// One of the matrices that the engine fuses into one tensor: "q_proj" of the fused qkv.
 struct Part {
   std::string_view name;
@@ -37,14 +39,18 @@ class WeightList {
                bool bias);
   /// Vectors that every rank holds, in the model's dtype; `count` tensors of `rows`.
   void vectors(std::string_view name, uint64_t rows, uint64_t count = 1);
-  /// A float32 vector.
+  /// A float32 matrix, divided by rows.
+  void float_rows(std::string_view name, uint64_t rows, uint64_t columns);
+  /// A float32 vector that every rank holds.
   void float_vector(std::string_view name, uint64_t rows);
+  /// A matrix in the model's dtype that is divided by rows and never quantised.
+  void derived(std::string_view name, uint64_t rows, uint64_t columns);
   /// A matrix that is never quantised and held whole: a router.
   void router(std::string_view name, uint64_t rows, uint64_t columns);
 
   /// Outside of layers.
   void outer(std::string_view name, uint64_t rows, uint64_t columns, memory::Split split,
-             memory::Place place, bool may_be_quantized = false);
+             memory::Place place, bool may_be_quantized = false, uint64_t copies = 1);
 
   memory::WeightFormat plain() const;
 
@@ -61,11 +67,7 @@ class WeightList {
 };
 
 /// Embeddings, head, norms, attention and MLPs or experts of every layer.
-void add_weights(const Config& config, const Family& family, const Quantization& quantization,
-                 memory::ModelShape& shape);
-
-/// Weights that replace the MLP of `layer`; false when that layer is dense.
-bool add_experts(const Config& config, const Moe& moe, uint32_t layer, memory::ModelShape& shape,
-                 WeightList& list);
+void add_weights(const Config& config, const Family& family, const std::vector<LayerPlan>& plan,
+                 WeightList& list, memory::ModelShape& shape);
 
 }  // namespace kvbudget::models

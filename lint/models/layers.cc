@@ -1,0 +1,182 @@
+// The rules of vllm/attention/layer.py and of transformers' configuration classes: a layer's own
+// window wins, else the config's window counts for every layer, unless use_sliding_window is false.
+#include "lint/models/layers.h"
+
+#include "lint/models/mla.h"
+#include "lint/models/moe.h"
+#include "lint/models/state.h"
+
+namespace kvbudget::models {
+
+using memory::CacheKind;
+using memory::LayerCache;
+using memory::ModelShape;
+
+namespace {
+
+constexpr uint64_t kMaxLayers = 4096;
+constexpr uint64_t kMaxWindow = uint64_t{1} << 31;
+
+bool any_of(std::string_view names, std::string_view name) {
+  return any_part(names, '|', [&](std::string_view entry) { return entry == name; });
+}
+
+// Where the windows of attention layers come from, and which layers have one.
+class Windows {
+ public:
+  Windows(const Config& config, const Family& family) {
+    if (config.flag("use_sliding_window", true)) {
+      window_ = config.count("sliding_window", kMaxWindow).value_or(0);
+    }
+    if (config.flag("use_sliding_window", false)) {
+      first_sliding_ = config.count("max_window_layers", kMaxLayers).value_or(0);
+    }
+    constexpr std::string_view kPattern = "sliding_window_pattern|_sliding_window_pattern";
+    const Json* value = config.find(kPattern);
+    if (value != nullptr && value->is_string()) {
+      pattern_ = value->get<std::string>();
+      if (pattern_.empty() || pattern_.find_first_not_of("LG") != std::string::npos) {
+        config.fail("key 'sliding_window_pattern' is '" + pattern_ + "', expected L and G");
+      }
+    } else {
+      full_every_ = config.count(kPattern, kMaxLayers).value_or(family.full_every);
+    }
+  }
+
+  uint32_t window() const { return static_cast<uint32_t>(window_); }
+
+  bool slides(uint32_t layer) const {
+    if (window_ == 0 || layer < first_sliding_) return false;
+    if (!pattern_.empty()) return pattern_[layer % pattern_.size()] == 'L';
+    return full_every_ == 0 || (layer + 1) % full_every_ != 0;
+  }
+
+ private:
+  std::string pattern_;  ///< "LLLG"
+  uint64_t window_ = 0;
+  uint64_t first_sliding_ = 0;
+  uint64_t full_every_ = 0;
+};
+
+// One entry of layer_types.
+void apply_type(const std::string& type, const Config& config, const Family& family,
+                uint32_t window, LayerPlan& layer) {
+  if (any_of("sliding_attention|local|local_attention", type)) {
+    if (window == 0) return;
+    layer.kind = CacheKind::kSliding;
+    layer.window_tokens = window;
+  } else if (type == "chunked_attention") {
+    layer.kind = CacheKind::kChunked;
+    layer.window_tokens =
+        static_cast<uint32_t>(config.required("attention_chunk_size", kMaxWindow));
+  } else if (family.state != State::kNone && any_of("linear_attention|mamba|conv", type)) {
+    layer.attention = false;
+    layer.state = true;
+  } else if (!any_of("full_attention|global_attention|global|attention", type)) {
+    config.fail("key 'layer_types' has the unknown entry '" + type + "'");
+  }
+}
+
+// Nemotron-H: M a Mamba layer, * attention, - an MLP, E experts; one thing per layer.
+void apply_symbol(char symbol, const Config& config, LayerPlan& layer) {
+  layer.attention = symbol == '*';
+  layer.state = symbol == 'M';
+  layer.feed = symbol == '-' ? Feed::kMlp : symbol == 'E' ? Feed::kExperts : Feed::kNone;
+  if (std::string_view("M*-E").find(symbol) == std::string_view::npos) {
+    config.fail("key 'hybrid_override_pattern' has the unknown symbol '" + std::string(1, symbol) +
+                "'");
+  }
+}
+
+// Layers that are told apart by a period instead of a list.
+bool is_attention_by_period(const Config& config, uint32_t layer) {
+  const uint64_t interval = config.count("full_attention_interval", kMaxLayers).value_or(0);
+  if (interval > 0) return (layer + 1) % interval == 0;
+  const uint64_t period = config.count("attn_layer_period", kMaxLayers).value_or(0);
+  if (period == 0) return true;
+  return layer % period == config.count("attn_layer_offset", kMaxLayers).value_or(0);
+}
+
+// Llama 4: layers without rotary embedding look at everything, the others at their chunk.
+void apply_chunks(const Config& config, uint32_t layer, LayerPlan& plan) {
+  const uint64_t chunk = config.count("attention_chunk_size", kMaxWindow).value_or(0);
+  const Json* rotary = config.find("no_rope_layers");  // 1: the layer has rotary embedding
+  bool everything = (layer + 1) % 4 == 0;
+  if (rotary != nullptr && rotary->is_array() && layer < rotary->size()) {
+    everything = (*rotary)[layer] == 0;
+  }
+  if (chunk == 0 || everything) return;
+  plan.kind = CacheKind::kChunked;
+  plan.window_tokens = static_cast<uint32_t>(chunk);
+}
+
+LayerPlan base_plan(const Family& family) {
+  LayerPlan layer;
+  layer.attention = !family.attention_free;
+  layer.state = family.attention_free || family.state_beside_attention;
+  if (family.attention_free) layer.feed = Feed::kNone;
+  if (family.mla) layer.kind = CacheKind::kMla;
+  return layer;
+}
+
+void check_length(const Config& config, const char* key, size_t entries, uint32_t layers) {
+  if (entries > 0 && entries < layers) {
+    config.fail("key '" + std::string(key) + "' has " + std::to_string(entries) + " entries for " +
+                std::to_string(layers) + " layers");
+  }
+}
+
+}  // namespace
+
+std::vector<LayerPlan> plan_layers(const Config& config, const Family& family, ModelShape& shape) {
+  const Windows windows(config, family);
+  shape.sliding_window = windows.window();
+  const std::vector<std::string> types = config.texts("layer_types");
+  const std::string symbols = config.text("hybrid_override_pattern");
+  check_length(config, "layer_types", types.size(), shape.num_layers);
+  check_length(config, "hybrid_override_pattern", symbols.size(), shape.num_layers);
+  std::vector<LayerPlan> plan;
+  for (uint32_t i = 0; i < shape.num_layers && !config.failed(); ++i) {
+    LayerPlan layer = base_plan(family);
+    if (family.moe != nullptr && is_moe_layer(config, i)) layer.feed = Feed::kExperts;
+    if (!symbols.empty()) {
+      apply_symbol(symbols[i], config, layer);
+    } else if (!types.empty()) {
+      apply_type(types[i], config, family, windows.window(), layer);
+    } else if (config.has("attention_chunk_size")) {
+      apply_chunks(config, i, layer);
+    } else if (family.state != State::kNone && !layer.state) {
+      layer.attention = is_attention_by_period(config, i);
+      layer.state = !layer.attention;
+    } else if (windows.slides(i)) {
+      layer.kind = CacheKind::kSliding;
+      layer.window_tokens = windows.window();
+    }
+    plan.push_back(layer);
+  }
+  return plan;
+}
+
+void add_caches(const Config& config, const Family& family, const std::vector<LayerPlan>& plan,
+                ModelShape& shape) {
+  for (uint32_t i = 0; i < plan.size() && !config.failed(); ++i) {
+    LayerCache cache;
+    cache.layer = i;
+    if (family.mla && plan[i].attention) {
+      add_latent_caches(config, cache, shape);
+    } else if (plan[i].attention) {
+      cache.kind = plan[i].kind;
+      cache.window_tokens = plan[i].window_tokens;
+      cache.kv_heads = shape.num_kv_heads;
+      cache.head_dim = cache.value_head_dim = shape.head_dim;
+      shape.caches.push_back(cache);
+    }
+    if (!plan[i].state) continue;
+    LayerCache state;
+    state.layer = i;
+    fill_state_cache(config, family.state, shape, state);
+    shape.caches.push_back(std::move(state));
+  }
+}
+
+}  // namespace kvbudget::models

@@ -1,0 +1,31 @@
+// What each layer of a decoder is: attention over everything, a window or a chunk, latent
+// attention, a recurrent layer, or no mixer at all.
+#pragma once
+
+#include <vector>
+
+#include "lint/memory/model_shape.h"
+#include "lint/models/config.h"
+#include "lint/models/family.h"
+
+namespace kvbudget::models {
+
+enum class Feed : uint8_t { kNone, kMlp, kExperts };
+
+struct LayerPlan {
+  bool attention = true;
+  bool state = false;  ///< a recurrent layer, beside attention or instead
+  memory::CacheKind kind = memory::CacheKind::kFull;  ///< of the attention
+  uint32_t window_tokens = 0;                         ///< the window or chunk
+  Feed feed = Feed::kMlp;
+};
+
+/// One entry per layer. Sets ModelShape::sliding_window; fails on `config` for what is unknown.
+std::vector<LayerPlan> plan_layers(const Config& config, const Family& family,
+                                   memory::ModelShape& shape);
+
+/// The caches that the layers keep.
+void add_caches(const Config& config, const Family& family, const std::vector<LayerPlan>& plan,
+                memory::ModelShape& shape);
+
+}  // namespace kvbudget::models

@@ -1,0 +1,181 @@
+// Shapes as in vllm/model_executor/layers/mamba/mamba_utils.py (MambaStateShapeCalculator, 0.11 to
+// 0.33), weights as in mamba_mixer.py, mamba_mixer2.py, short_conv.py and models/qwen3_next.py. The
+// convolution's window comes first, the recurrent state second.
+#include "lint/models/state.h"
+
+namespace kvbudget::models {
+
+using memory::CacheKind;
+using memory::ElementType;
+using memory::LayerCache;
+using memory::ModelShape;
+using memory::Split;
+using memory::StateKind;
+using memory::StateTensor;
+
+namespace {
+
+constexpr uint64_t kMaxWidth = 1u << 24;
+
+struct Mamba {
+  uint64_t inner = 0;   ///< width of the layer
+  uint64_t state = 0;   ///< per channel
+  uint64_t kernel = 0;  ///< of the convolution
+  uint64_t heads = 0;
+  uint64_t head_dim = 0;
+  uint64_t groups = 0;
+};
+
+Mamba mamba1(const Config& config, const ModelShape& shape) {
+  Mamba mamba;
+  mamba.state = config.required("mamba_d_state|state_size", kMaxWidth);
+  mamba.kernel = config.required("mamba_d_conv|conv_kernel", 64);
+  const auto expand = config.count("mamba_expand", 64);
+  mamba.inner =
+      expand ? *expand * shape.hidden_size : config.required("intermediate_size", kMaxWidth);
+  return mamba;
+}
+
+Mamba mamba2(const Config& config) {
+  Mamba mamba;
+  mamba.heads = config.required("mamba_n_heads|mamba_num_heads", kMaxWidth);
+  mamba.head_dim = config.required("mamba_d_head|mamba_head_dim", kMaxWidth);
+  mamba.groups = config.required("mamba_n_groups|n_groups", kMaxWidth);
+  mamba.state = config.required("mamba_d_state|ssm_state_size", kMaxWidth);
+  mamba.kernel = config.required("mamba_d_conv|conv_kernel", 64);
+  mamba.inner = mamba.heads * mamba.head_dim;
+  return mamba;
+}
+
+struct Delta {
+  uint64_t key_heads, value_heads, key_dim, value_dim, kernel;
+  uint64_t keys() const { return key_heads * key_dim; }
+  uint64_t values() const { return value_heads * value_dim; }
+};
+
+Delta delta(const Config& config) {
+  return {config.required("linear_num_key_heads", kMaxWidth),
+          config.required("linear_num_value_heads", kMaxWidth),
+          config.required("linear_key_head_dim", kMaxWidth),
+          config.required("linear_value_head_dim", kMaxWidth),
+          config.required("linear_conv_kernel_dim", 64)};
+}
+
+// The type of the recurrent state; the convolution's window has the model's.
+ElementType state_type(const Config& config, const ModelShape& shape) {
+  const std::string name = config.text("mamba_ssm_cache_dtype|mamba_ssm_dtype");
+  return name == "float32" ? ElementType::kFloat32 : shape.dtype;
+}
+
+StateTensor tensor(std::vector<uint64_t> extents, uint32_t split_dim, ElementType type) {
+  return {std::move(extents), split_dim, type};
+}
+
+void fill_mamba1(const Config& config, const ModelShape& shape, LayerCache& cache) {
+  const Mamba mamba = mamba1(config, shape);
+  cache.state_kind = StateKind::kMamba1;
+  cache.state = {tensor({mamba.kernel - 1, mamba.inner}, 1, shape.dtype),
+                 tensor({mamba.inner, mamba.state}, 0, state_type(config, shape))};
+}
+
+void fill_mamba2(const Config& config, const ModelShape& shape, LayerCache& cache) {
+  const Mamba mamba = mamba2(config);
+  const uint64_t width = mamba.inner + 2 * mamba.groups * mamba.state;
+  cache.state_kind = StateKind::kMamba2;
+  cache.state = {tensor({mamba.kernel - 1, width}, 1, shape.dtype),
+                 tensor({mamba.heads, mamba.head_dim, mamba.state}, 0, state_type(config, shape))};
+  cache.state_chunk_tokens =
+      static_cast<uint32_t>(config.count("mamba_chunk_size|chunk_size", kMaxWidth).value_or(0));
+}
+
+void fill_delta(const Config& config, const ModelShape& shape, LayerCache& cache) {
+  const Delta d = delta(config);
+  cache.state_kind = StateKind::kGatedDelta;
+  cache.state = {tensor({d.kernel - 1, 2 * d.keys() + d.values()}, 1, shape.dtype),
+                 tensor({d.value_heads, d.value_dim, d.key_dim}, 0, state_type(config, shape))};
+}
+
+void fill_short_conv(const Config& config, const ModelShape& shape, LayerCache& cache) {
+  cache.state_kind = StateKind::kShortConv;
+  const uint64_t kernel = config.required("conv_L_cache", 64);
+  cache.state = {tensor({kernel - 1, shape.hidden_size}, 1, shape.dtype)};
+}
+
+void add_mamba1(const Config& config, const ModelShape& shape, WeightList& list) {
+  const Mamba mamba = mamba1(config, shape);
+  const uint64_t rank = config.count("mamba_dt_rank|time_step_rank", kMaxWidth)
+                            .value_or((shape.hidden_size + 15) / 16);
+  list.linear("mamba", {{"in_proj", 2 * mamba.inner}}, shape.hidden_size, false);
+  list.linear("mamba", {{"x_proj", rank + 2 * mamba.state, Split::kColumns}}, mamba.inner, false);
+  list.derived("mamba.dt_proj", mamba.inner, rank + 1);
+  list.derived("mamba.conv1d", mamba.inner, mamba.kernel + 1);
+  list.float_rows("mamba.A_and_D", mamba.inner, mamba.state + 1);
+  list.linear("mamba", {{"out_proj", shape.hidden_size, Split::kColumns}}, mamba.inner, false);
+}
+
+void add_mamba2(const Config& config, const ModelShape& shape, WeightList& list) {
+  const Mamba mamba = mamba2(config);
+  const uint64_t grouped = 2 * mamba.groups * mamba.state;
+  list.linear("mamba", {{"in_proj", 2 * mamba.inner + grouped + mamba.heads}}, shape.hidden_size,
+              false);
+  list.derived("mamba.conv1d", mamba.inner + grouped, mamba.kernel + 1);
+  list.float_rows("mamba.A_D_dt_bias", mamba.heads, 3);
+  list.derived("mamba.norm", mamba.inner, 1);
+  list.linear("mamba", {{"out_proj", shape.hidden_size, Split::kColumns}}, mamba.inner, false);
+}
+
+void add_delta(const Config& config, const ModelShape& shape, WeightList& list) {
+  const Delta d = delta(config);
+  list.linear("linear_attn",
+              {{"in_proj_qkv", 2 * d.keys() + d.values()}, {"in_proj_z", d.values()}},
+              shape.hidden_size, false);
+  list.linear("linear_attn", {{"in_proj_b", d.value_heads}, {"in_proj_a", d.value_heads}},
+              shape.hidden_size, false);
+  list.derived("linear_attn.conv1d", 2 * d.keys() + d.values(), d.kernel);
+  list.float_rows("linear_attn.A_log_dt_bias", d.value_heads, 2);
+  list.vectors("linear_attn.norm", d.value_dim);
+  list.linear("linear_attn", {{"out_proj", shape.hidden_size, Split::kColumns}}, d.values(), false);
+}
+
+void add_short_conv(const Config& config, const ModelShape& shape, WeightList& list) {
+  const uint64_t width = shape.hidden_size;
+  list.linear("conv", {{"in_proj", 3 * width}}, width, false);
+  list.derived("conv.conv", width, config.required("conv_L_cache", 64));
+  list.linear("conv", {{"out_proj", width, Split::kColumns}}, width, false);
+}
+
+}  // namespace
+
+void fill_state_cache(const Config& config, State kind, const ModelShape& shape,
+                      LayerCache& cache) {
+  cache.kind = CacheKind::kMamba;
+  switch (kind) {
+    case State::kNone:
+      break;
+    case State::kMamba1:
+      return fill_mamba1(config, shape, cache);
+    case State::kMamba2:
+      return fill_mamba2(config, shape, cache);
+    case State::kGatedDelta:
+      return fill_delta(config, shape, cache);
+    case State::kShortConv:
+      return fill_short_conv(config, shape, cache);
+  }
+}
+
+void add_state_layer(const Config& config, State kind, const ModelShape& shape, WeightList& list) {
+  switch (kind) {
+    case State::kNone:
+      break;
+    case State::kMamba1:
+      return add_mamba1(config, shape, list);
+    case State::kMamba2:
+      return add_mamba2(config, shape, list);
+    case State::kGatedDelta:
+      return add_delta(config, shape, list);
+    case State::kShortConv:
+      return add_short_conv(config, shape, list);
+  }
+}
+
+}  // namespace kvbudget::models
