@@ -170,6 +170,7 @@ void find_numbers(Deployment& d) {
   const ResolveResult numbers = resolve(
       {d.settings, d.version, d.gpu ? &*d.gpu : nullptr, d.shape.get(), d.context.default_tokens});
   d.engine = numbers.engine;
+  if (d.context_checked) d.engine.model_length_limit = d.context.limit_tokens;
   for (const std::string& name : numbers.unreadable) {
     missing(d, name, "the value of " + name + " is decided elsewhere or is no number",
             "lint the rendered file");

@@ -8,8 +8,6 @@ namespace {
 void check(const Deployment& d, Reporter& reporter) {
   if (!d.estimate || d.estimate->obstacle != memory::Obstacle::kContextTooLong) return;
   if (!d.settings.has("max-model-len")) return;
-  // A length above the model's own is another rule's finding.
-  if (d.context_checked && d.engine.max_model_len > d.context.limit_tokens) return;
   const memory::Estimate& e = *d.estimate;
   Diagnostic& finding =
       reporter.report(d.where_of("max-model-len"),

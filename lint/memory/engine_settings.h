@@ -28,7 +28,8 @@ struct EngineSettings {
   uint32_t decode_context_parallel = 1;
   uint32_t prefill_context_parallel = 1;
   bool expert_parallel = false;
-  uint64_t max_model_len = 0;  ///< tokens
+  uint64_t max_model_len = 0;       ///< tokens
+  uint64_t model_length_limit = 0;  ///< tokens the engine accepts at most; 0: it does not check
   bool auto_fit_max_model_len =
       false;  ///< max-model-len -1 or auto: lowered to what the cache holds
   uint32_t max_num_seqs = 0;

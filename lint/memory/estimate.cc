@@ -120,6 +120,17 @@ Obstacle obstacle_of(const Estimate& e, const Plan& plan, const EngineSettings& 
   return plan.ok() ? Obstacle::kNone : Obstacle::kContextTooLong;
 }
 
+// What the engine refuses before it looks at memory.
+Obstacle refused_by_settings(const ModelShape& model, const EngineSettings& settings) {
+  if (model.num_heads % std::max(settings.tensor_parallel, 1U) != 0) {
+    return Obstacle::kHeadsNotDivisible;
+  }
+  const bool checked = settings.model_length_limit != 0 && !settings.auto_fit_max_model_len;
+  return checked && settings.max_model_len > settings.model_length_limit
+             ? Obstacle::kLengthAboveModel
+             : Obstacle::kNone;
+}
+
 // Plans at the ends of what is available.
 struct Plans {
   Plan low, best, high;
@@ -138,8 +149,8 @@ void judge(Estimate& e, const ModelShape& model, const EngineSettings& settings,
   e.obstacle_certain = at(plans.high, &Interval::low) != Obstacle::kNone;
   e.obstacle =
       e.obstacle_certain ? at(plans.best, &Interval::best) : at(plans.low, &Interval::high);
-  if (model.num_heads % std::max(settings.tensor_parallel, 1U) != 0) {
-    e.obstacle = Obstacle::kHeadsNotDivisible;
+  if (const Obstacle refused = refused_by_settings(model, settings); refused != Obstacle::kNone) {
+    e.obstacle = refused;
     e.obstacle_certain = true;
   }
   const bool dies = (e.obstacle == Obstacle::kWeightsExceedBudget && weights.low > e.total_bytes) ||

@@ -47,6 +47,7 @@ const char* verdict_name(Verdict verdict);  // "starts", "refuses", "out_of_memo
 enum class Obstacle {
   kNone,
   kHeadsNotDivisible,    ///< the engine's own check, before any memory is used
+  kLengthAboveModel,     ///< likewise: max_model_len is longer than the model was built for
   kWeightsExceedBudget,  ///< weights alone are more than the budget (or the card)
   kNoRoomForCache,       ///< nothing is left for the KV cache
   kContextTooLong,       ///< the cache does not hold one request of max_model_len

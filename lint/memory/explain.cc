@@ -41,6 +41,9 @@ std::string because(const ModelShape& model, const EngineSettings& settings, con
       return std::to_string(model.num_heads) +
              " attention heads cannot be split over tensor-parallel-size " +
              std::to_string(settings.tensor_parallel);
+    case Obstacle::kLengthAboveModel:
+      return "max-model-len " + with_commas(settings.max_model_len) + " is above the " +
+             with_commas(settings.model_length_limit) + " tokens that the model was built for";
     case Obstacle::kWeightsExceedBudget:
       return "weights take " + gib_text(e.term("weights")->bytes.best) + " of a " +
              gib_text(e.total_bytes) + " GPU";
