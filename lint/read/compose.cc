@@ -132,7 +132,8 @@ bool read_compose(const YamlFile& yaml, const Node& root, FileContents& out) {
   };
   if (std::none_of(services->entries.begin(), services->entries.end(), is_service)) return false;
   for (const Entry& entry : services->entries) {
-    if (entry.value->is_mapping()) read_service(yaml.file, entry, out);
+    if (!entry.value->is_mapping() || !yaml.limit.spend_on(*entry.value)) continue;
+    read_service(yaml.file, entry, out);
   }
   return true;
 }

@@ -93,7 +93,7 @@ class Finder {
   std::vector<Invocation> take() { return std::move(found_); }
 
   void script(const SourceText& text, ShellScope& scope, int depth) {
-    if (depth > kMaxNesting) return;
+    if (depth > kMaxNesting || text.size() > kMaxScriptBytes) return;
     read_shell(text, scope, [this, depth](const ShellCommand& command, ShellScope& inner) {
       this->command(command, inner, depth);
     });

@@ -25,6 +25,9 @@ struct Invocation {
 /// Shells inside (`sh -c SCRIPT`) are read. `scope` holds the environment.
 std::vector<Invocation> find_invocations(const std::vector<Word>& words, ShellScope scope);
 
+/// Larger scripts are not read.
+constexpr uint64_t kMaxScriptBytes = uint64_t{2} << 20;
+
 /// What a script starts.
 std::vector<Invocation> find_invocations_in_script(const SourceText& script, ShellScope scope);
 

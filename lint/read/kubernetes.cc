@@ -33,8 +33,8 @@ std::string role_of(std::string_view key) {
 class Workload {
  public:
   Workload(const YamlFile& yaml, const Node& root, FileContents& out)
-      : configs_(yaml.roots), file_(yaml.file), out_(out) {
-    start_.file = &file_;
+      : yaml_(yaml), configs_(yaml.roots), out_(out) {
+    start_.file = &yaml.file;
     start_.kind = "kubernetes";
     start_.name = std::string(root.find("kind")->scalar());
     const Node* name = root.at({"metadata", "name"});
@@ -46,12 +46,12 @@ class Workload {
 
  private:
   void walk(const Node& node, EngineStart start, int depth) {
-    if (depth > kMaxDepth) return;
+    if (depth > kMaxDepth || !yaml_.limit.spend(64)) return;
     for (const NodePtr& item : node.items) walk_item(*item, start, depth);
     if (!node.is_mapping()) return;
     const Node* containers = node.find("containers");
     if (containers != nullptr && containers->is_sequence()) {
-      read_pod(node, configs_, start, out_);
+      if (yaml_.limit.spend_on(node)) read_pod(node, configs_, start, out_);
       return;
     }
     if (const auto replicas = number_of(node.find("replicas"))) {
@@ -80,8 +80,8 @@ class Workload {
     walk(item, std::move(inner), depth + 1);
   }
 
+  const YamlFile& yaml_;
   ConfigMaps configs_;
-  const SourceFile& file_;
   EngineStart start_;
   FileContents& out_;
 };

@@ -6,6 +6,8 @@
 namespace kvbudget {
 namespace {
 
+constexpr size_t kMaxVariables = 2000;  // each may refer to all before it
+
 /// `valueFrom` a ConfigMap of the same file; everything else is decided by the cluster.
 EnvVar value_from(const Node& name, const Node& source, const ConfigMaps& configs) {
   EnvVar variable{name.text, {}, false};
@@ -47,6 +49,7 @@ std::vector<EnvVar> read_environment(const Node& container, const ConfigMaps& co
   const Node* list = container.find("env");
   if (list == nullptr) return env;
   for (const NodePtr& item : list->items) {
+    if (env.size() >= kMaxVariables) break;
     const Node* name = item->find("name");
     if (name == nullptr || !name->is_scalar()) continue;
     const Node* value = item->find("value");

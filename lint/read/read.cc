@@ -15,6 +15,8 @@
 namespace kvbudget {
 namespace {
 
+constexpr size_t kMaxStarts = 500;  // of one file; more are left out
+
 using YamlReader = bool (*)(const YamlFile&, const Node&, FileContents&);
 
 // The first that knows a document takes it.
@@ -23,7 +25,8 @@ constexpr std::array<YamlReader, 3> kYamlReaders = {read_kubernetes, read_compos
 
 void read_yaml(const SourceFile& file, FileContents& out) {
   Document document = parse_yaml(file);
-  const YamlFile yaml{file, document.roots};
+  WorkLimit limit;
+  const YamlFile yaml{file, document.roots, limit};
   for (const NodePtr& root : document.roots) {
     if (!root->is_mapping()) continue;
     std::any_of(kYamlReaders.begin(), kYamlReaders.end(),
@@ -80,6 +83,7 @@ FileContents read_file(const SourceFile& file) {
     return out;
   }
   out = read_known_size(file);
+  if (out.starts.size() > kMaxStarts) out.starts.resize(kMaxStarts);
   make_names_unique(out.starts);
   return out;
 }

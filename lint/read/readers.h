@@ -9,10 +9,22 @@
 
 namespace kvbudget {
 
+/// How much of a file is looked at. Aliases share nodes, so a small file can unfold without end.
+class WorkLimit {
+ public:
+  /// Pays for looking at `node` and all below it; false when the file has used up its share.
+  bool spend_on(const Node& node);
+  bool spend(uint64_t bytes);
+
+ private:
+  uint64_t bytes_ = uint64_t{64} << 20;
+};
+
 /// The YAML documents of one file; readers look at one and may need its siblings (ConfigMaps).
 struct YamlFile {
   const SourceFile& file;
   const std::vector<NodePtr>& roots;
+  WorkLimit& limit;
 };
 
 /// Each takes one document, adds the engines it finds, and returns whether it was of its format;

@@ -49,6 +49,10 @@ bool is_shell_script(const SourceFile& file) {
 }
 
 void read_shell_script(const SourceFile& file, FileContents& out) {
+  if (file.bytes().size() > kMaxScriptBytes) {
+    out.errors.push_back({{&file, {0, 0}}, "larger than 2 MiB, which no script is"});
+    return;
+  }
   const SourceText text(file, {0, static_cast<uint32_t>(file.bytes().size())});
   for (Invocation& invocation : find_invocations_in_script(text, ShellScope())) {
     EngineStart start = make_start(std::move(invocation), "shell", "script");

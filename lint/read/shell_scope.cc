@@ -5,6 +5,8 @@
 namespace kvbudget {
 namespace {
 
+constexpr size_t kMaxEnvironment = 2000;  // variables; people set some dozens
+
 bool same(const ShellValue& a, const ShellValue& b) {
   const auto equal = [](const Word& x, const Word& y) {
     return x.known == y.known && x.text.view() == y.text.view();
@@ -92,6 +94,7 @@ std::vector<EnvVar> ShellScope::environment() const {
   }
   std::sort(exported.begin(), exported.end(),
             [](const Variable* a, const Variable* b) { return a->order < b->order; });
+  if (exported.size() > kMaxEnvironment) exported.resize(kMaxEnvironment);
   std::vector<EnvVar> result;
   for (const Variable* variable : exported) {
     EnvVar& out = result.emplace_back();

@@ -9,6 +9,8 @@
 namespace kvbudget {
 namespace {
 
+constexpr size_t kMaxWords = 20'000;  // of one command; Linux allows some more, people far fewer
+
 bool is_declaration(std::string_view word) {
   static constexpr std::array<std::string_view, 5> kCommands = {"export", "declare", "local",
                                                                 "readonly", "typeset"};
@@ -32,7 +34,9 @@ void SimpleCommandReader::start() {
 }
 
 void SimpleCommandReader::assignment_or_word() {
-  if (!assignment()) reader_.read_word(command_.words);
+  if (assignment()) return;
+  reader_.read_word(command_.words);
+  if (command_.words.size() > kMaxWords) command_.words.resize(kMaxWords);
 }
 
 const ShellCommand* SimpleCommandReader::finish(bool conditional) {

@@ -72,10 +72,10 @@ class BlockLexer {
     if (!key_allowed_) return scan_.fail(begin, "a list cannot start in the line of its key");
     const auto kind = c == '-' ? &Collection::sequence : &Collection::mapping;
     if (!value_follows_ && !collection_at(column, kind)) return out_of_place(begin);
-    // LLVM nests the items behind an empty one, so a run of them is depth.
-    empty_items_ = c == '-' && item_column_ == column ? empty_items_ + 1 : 0;
+    // LLVM nests what follows an empty item or key, so a run of them is depth.
+    empty_items_ = item_column_ == column ? empty_items_ + 1 : 0;
     if (empty_items_ > YamlScanner::kMaxDepth) return scan_.fail(begin, "too many empty items");
-    if (c == '-') item_column_ = column;
+    item_column_ = column;
     open_collection(column, kind);
     scan_.show();
     property_column_.reset();
@@ -146,7 +146,7 @@ class BlockLexer {
   bool value_follows_ = true;  // a value may start: the document begins, or a key or `-` waits
   bool key_allowed_ = true;    // no other key was in this line
   std::optional<uint32_t> property_column_;  // of the anchor or tag in front of the next node
-  std::optional<uint32_t> item_column_;      // of a list item that is empty so far
+  std::optional<uint32_t> item_column_;      // of an item or `? ` key that is empty so far
   size_t empty_items_ = 0;
 };
 

@@ -240,7 +240,10 @@ void YamlScanner::flow_item(size_t depth) {
     after_json_key_ = false;
     return show();
   }
-  if ((c == '?' || c == '-') && ends_word(pos_ + 1)) return show();
+  if ((c == '?' || c == '-') && ends_word(pos_ + 1)) {
+    if (c == '?' && last != '?') return show();
+    return fail(pos_, "a list or key of block style cannot stand in brackets");
+  }
   if (c == '&' || c == '!') return property();
   after_json_key_ = c == '"' || c == '\'';
   if (after_json_key_) return quoted();

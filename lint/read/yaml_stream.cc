@@ -13,6 +13,7 @@ namespace {
 
 // Rendered charts hold a few hundred.
 constexpr size_t kMaxDocuments = 10'000;
+constexpr size_t kMaxErrors = 100;
 
 bool is_break(char c) { return c == '\n' || c == '\r'; }
 
@@ -127,6 +128,7 @@ Document read_stream(YamlInput input) {
   }
   check_characters(input, out);
   StreamReader(input, out).run(head == "\xEF\xBB\xBF" ? 3 : 0);
+  if (out.errors.size() > kMaxErrors) out.errors.resize(kMaxErrors);
   return out;
 }
 

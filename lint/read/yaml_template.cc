@@ -90,7 +90,7 @@ std::string neutralise_templates(std::string_view text) {
     size_t end_line = text.find('\n', spans[first].end);
     while (last + 1 < spans.size() && spans[last + 1].begin < end_line) {
       ++last;
-      end_line = text.find('\n', spans[last].end);
+      if (spans[last].end > end_line) end_line = text.find('\n', spans[last].end);
     }
     end_line = std::min(end_line, text.size());
     bool alone = true;
