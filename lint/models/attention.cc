@@ -18,7 +18,7 @@ constexpr uint64_t kMaxHeads = 1u << 16;
 constexpr uint64_t kMaxVocabulary = 1u << 28;
 
 // Attention that is not plain heads over one context, or layers that differ from each other.
-constexpr std::array<std::string_view, 53> kTelltales = {
+constexpr std::array<std::string_view, 49> kTelltales = {
     // clang-format off
     "kv_lora_rank", "q_lora_rank", "qk_rope_head_dim", "index_topk", "compress_ratios",
     "attention_chunk_size", "global_head_dim", "num_global_key_value_heads",
@@ -30,8 +30,7 @@ constexpr std::array<std::string_view, 53> kTelltales = {
     "linear_num_key_heads", "linear_num_value_heads", "ssm_cfg", "ssm_state_size", "state_size",
     "conv_L_cache", "lru_width", "mamba_d_state", "mamba_d_ssm", "mamba_num_heads",
     "mamba_n_heads", "sparse_attention_config", "use_cla", "cla_share_factor_used",
-    "dual_chunk_attention_config", "num_attention_groups", "vision_config", "audio_config",
-    "vision_tower", "mm_vision_tower", "num_experts", "num_local_experts", "n_routed_experts",
+    "dual_chunk_attention_config", "num_attention_groups", "num_experts", "num_local_experts", "n_routed_experts",
     "moe_num_experts", "ffn_config"
     // clang-format on
 };
@@ -63,6 +62,16 @@ uint64_t kv_heads(const Config& config, const ModelShape& shape) {
       .value_or(shape.num_heads);
 }
 
+// LFM2 states the width of an MLP with two matrices and rounds what three of them leave.
+uint64_t adjusted_intermediate_size(const Config& config) {
+  const uint64_t stated = config.required("block_ff_dim|intermediate_size", kMaxWidth) * 2 / 3;
+  const double factor = config.number("block_ffn_dim_multiplier", 1.0);
+  if (!(factor > 0.0 && factor <= 64.0)) config.fail("key 'block_ffn_dim_multiplier' is too large");
+  const uint64_t step = config.count("block_multiple_of", kMaxWidth).value_or(256);
+  const auto width = static_cast<uint64_t>(static_cast<double>(stated) * factor);
+  return step == 0 ? width : (width + step - 1) / step * step;
+}
+
 uint64_t intermediate_size(const Config& config, const Family& family, const ModelShape& shape) {
   constexpr std::string_view kKeys =
       "intermediate_size_mlp|intermediate_size|ffn_hidden_size|ffn_dim|n_inner";
@@ -71,6 +80,7 @@ uint64_t intermediate_size(const Config& config, const Family& family, const Mod
     return 0;  // every layer has experts
   }
   const uint64_t usual = 4 * uint64_t{shape.hidden_size};
+  if (config.flag("block_auto_adjust_ff_dim", false)) return adjusted_intermediate_size(config);
   if (family.gated) return config.required(kKeys, kMaxWidth) / family.intermediate_divisor;
   if (config.has("expansion_ratio")) {
     return config.required("expansion_ratio", 64) * shape.hidden_size;

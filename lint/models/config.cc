@@ -47,14 +47,16 @@ std::optional<std::string_view> Config::default_of(std::string_view spellings) c
   std::optional<std::string_view> result;
   const bool stated = any_part(spellings, '|', [&](std::string_view key) { return present(key); });
   if (stated) return result;
-  any_part(spellings, '|', [&](std::string_view key) {
-    return any_part(defaults_, ',', [&](std::string_view entry) {
-      const size_t equals = entry.find('=');
-      if (entry.substr(0, equals) != key) return false;
-      result = entry.substr(equals + 1);
-      return true;
+  for (const std::string_view defaults : defaults_) {
+    any_part(spellings, '|', [&](std::string_view key) {
+      return any_part(defaults, ',', [&](std::string_view entry) {
+        const size_t equals = entry.find('=');
+        if (result || entry.substr(0, equals) != key) return result.has_value();
+        result = entry.substr(equals + 1);
+        return true;
+      });
     });
-  });
+  }
   return result;
 }
 
@@ -76,7 +78,13 @@ std::optional<uint64_t> Config::count(std::string_view spellings, uint64_t limit
 uint64_t Config::required(std::string_view spellings, uint64_t limit) const {
   const std::optional<uint64_t> number = count(spellings, limit);
   if (number && *number > 0) return *number;
-  fail("key '" + std::string(lookup(spellings).key) + (number ? "' is 0" : "' is missing"));
+  if (number) {
+    fail("key '" + std::string(lookup(spellings).key) + "' is 0");
+  } else if (spellings.find('|') == std::string_view::npos) {
+    fail("key '" + std::string(spellings) + "' is missing");
+  } else {
+    fail("none of the keys " + std::string(spellings) + " is there");
+  }
   return 1;
 }
 

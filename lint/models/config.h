@@ -24,7 +24,7 @@ class Config {
 
   /// What the class in transformers assumes for absent keys: "num_key_value_heads=8,…". A key that
   /// is present and null has no value and no default.
-  void set_defaults(std::string_view defaults) { defaults_ = defaults; }
+  void add_defaults(std::string_view defaults) { defaults_.push_back(defaults); }
 
   /// The value of the first spelling that is present, nullptr when none is or it is null.
   const Json* find(std::string_view spellings) const { return lookup(spellings).value; }
@@ -59,7 +59,7 @@ class Config {
 
   const Json* object_;
   std::string* error_;
-  std::string_view defaults_;
+  std::vector<std::string_view> defaults_;
 };
 
 /// Calls `visit` with each part of "a|b|c" until it returns true.

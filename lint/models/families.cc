@@ -14,6 +14,8 @@ constexpr Family kDense[] = {
                       "AquilaModel|XverseForCausalLM|InternLM3ForCausalLM|CwmForCausalLM|"
                       "HyperCLOVAXForCausalLM|TeleFLMForCausalLM|Fairseq2LlamaForCausalLM",
      .model_types = "llama|hyperclovax",
+     .nested_defaults = "num_hidden_layers=32,hidden_size=4096,num_attention_heads=32,"
+                        "intermediate_size=11008,vocab_size=32000,max_position_embeddings=2048",
      .qkv_bias = kAttentionBias,
      .out_bias = kAttentionBias,
      .mlp_bias = {.keys = "mlp_bias"}},
@@ -23,10 +25,13 @@ constexpr Family kDense[] = {
      .out_bias = {.keys = "bias", .otherwise = true}},
     {.architectures = "MistralForCausalLM|Ministral3ForCausalLM",
      .model_types = "mistral|ministral3",
-     .defaults = "num_key_value_heads=8,sliding_window=4096"},
+     .defaults = "num_key_value_heads=8,sliding_window=4096",
+     .nested_defaults = "num_hidden_layers=32,hidden_size=4096,num_attention_heads=32,"
+                        "intermediate_size=14336,vocab_size=32000,max_position_embeddings=131072"},
     {.architectures = "Qwen2ForCausalLM",
      .model_types = "qwen2|qwen2_vl_text|qwen2_5_vl_text",
      .defaults = "max_window_layers=28,sliding_window=4096,use_sliding_window=0",
+     .nested_defaults = "max_position_embeddings=32768,vocab_size=151936",
      .qkv_bias = kYes,
      .claims = "dual_chunk_attention_config"},
     {.architectures = "Qwen3ForCausalLM",
@@ -216,7 +221,7 @@ constexpr Family kDense[] = {
      .full_every = 4},
     {.architectures = "ExaoneForCausalLM", .model_types = "exaone"},
     {.architectures = "Exaone4ForCausalLM",
-     .model_types = "exaone4",
+     .model_types = "exaone4|exaone4_5_text",
      .qk_norm = QkNorm::kHead,
      .full_every = 4},
     {.architectures = "SmolLM3ForCausalLM",

@@ -48,6 +48,9 @@ struct Family {
   std::string_view architectures = {};  ///< "LlamaForCausalLM|…"
   std::string_view model_types = {};    ///< of config.json, for configs without architectures
   std::string_view defaults = {};       ///< of the class in transformers, "key=value,…"
+  /// More defaults, for the text part of a multimodal config: those are written without what the
+  /// class assumes anyway.
+  std::string_view nested_defaults = {};
   Norm norm = Norm::kRms;
   uint32_t layer_norms = 2;
   bool gated = true;  ///< gate and up projections, or up alone

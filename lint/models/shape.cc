@@ -6,6 +6,7 @@
 #include "lint/models/config.h"
 #include "lint/models/family.h"
 #include "lint/models/layers.h"
+#include "lint/models/multimodal.h"
 #include "lint/models/quantization.h"
 #include "lint/models/rope.h"
 #include "lint/models/safetensors_index.h"
@@ -42,14 +43,40 @@ std::optional<uint64_t> tokenizer_length(const std::string& text) {
   return Config(parsed.value, ignored).count("model_max_length", uint64_t{1} << 40);
 }
 
-void fill(const Config& root, const Family& family, const ModelFiles& files, ModelShape& shape) {
-  Config config = root;
-  config.set_defaults(family.defaults);
+// The decoder of a model: the whole config, or the text part of a multimodal one.
+models::TextPart find_decoder(const Config& root, ModelShape& shape) {
+  if (auto part = models::find_text_part(root, shape.architecture)) {
+    shape.multimodal = true;
+    return *std::move(part);
+  }
+  const std::string& name = shape.architecture.empty() ? shape.model_type : shape.architecture;
+  return {root, models::find_family(shape.architecture, shape.model_type), name};
+}
+
+void refuse_towers(const Config& root) {
+  for (const char* key : {"vision_config", "audio_config", "vision_tower", "mm_vision_tower"}) {
+    if (root.has(key)) {
+      root.fail("key '" + std::string(key) + "' is not understood for this architecture");
+    }
+  }
+}
+
+void fill(const Config& root, const models::TextPart& decoder, const ModelFiles& files,
+          ModelShape& shape) {
+  const Family& family = *decoder.family;
+  Config config = decoder.config;
+  config.add_defaults(family.defaults);
+  if (shape.multimodal) {
+    config.add_defaults(family.nested_defaults);
+  } else {
+    refuse_towers(root);
+  }
   models::refuse_unknown_attention(config, family);
   models::read_dimensions(config, family, shape);
   if (config.failed()) return;
   shape.dtype = auto_dtype(root, config);
-  shape.tied_embeddings = config.flag("tie_word_embeddings", family.tied);
+  shape.tied_embeddings = config.flag("tie_word_embeddings|tie_embedding",
+                                      root.flag("tie_word_embeddings", family.tied));
   const std::vector<models::LayerPlan> plan = models::plan_layers(config, family, shape);
   models::add_caches(config, family, plan, shape);
   models::read_positions(config, family, shape);
@@ -60,6 +87,7 @@ void fill(const Config& root, const Family& family, const ModelFiles& files, Mod
   if (config.failed()) return;
   models::WeightList list(shape, quantization);
   models::add_weights(config, family, plan, list, shape);
+  if (shape.multimodal) models::add_tower(root, shape, list);
   shape.checkpoint_bytes = models::checkpoint_bytes(files.safetensors_index);
   shape.context.tokenizer_max_length = tokenizer_length(files.tokenizer_config);
 }
@@ -78,16 +106,13 @@ ShapeResult read_shape(const ModelFiles& files) {
   shape->id = files.id;
   shape->architecture = first_architecture(root);
   shape->model_type = root.text("model_type");
-  const Family* family = models::find_family(shape->architecture, shape->model_type);
-  if (family == nullptr) {
-    root.fail(shape->architecture.empty() && shape->model_type.empty()
-                  ? "config.json has neither 'architectures' nor 'model_type'"
-                  : "unknown architecture " + (shape->architecture.empty()
-                                                   ? "(model_type " + shape->model_type + ")"
-                                                   : shape->architecture));
+  const models::TextPart decoder = find_decoder(root, *shape);
+  if (decoder.family == nullptr) {
+    root.fail(decoder.name.empty() ? "config.json has neither 'architectures' nor 'model_type'"
+                                   : "unknown architecture " + decoder.name);
     return result;
   }
-  fill(root, *family, files, *shape);
+  fill(root, decoder, files, *shape);
   if (result.error.empty()) {
     result.shape = std::move(shape);
   } else {

@@ -1,0 +1,25 @@
+// Models that wrap a decoder of text in encoders of images: which part is the decoder, and the
+// weights of the encoder.
+#pragma once
+
+#include <optional>
+
+#include "lint/models/weights.h"
+
+namespace kvbudget::models {
+
+/// The decoder inside a multimodal config.
+struct TextPart {
+  Config config;
+  const Family* family = nullptr;  ///< nullptr: `name` is not in the tables
+  std::string name;                ///< architecture or model type of the decoder
+};
+
+/// nullopt when `architecture` is not a wrapper that is known here.
+std::optional<TextPart> find_text_part(const Config& root, std::string_view architecture);
+
+/// Vision tower and projector, on every rank and stage. Fails on `root` when the tower's kind is
+/// unknown.
+void add_tower(const Config& root, const memory::ModelShape& shape, WeightList& list);
+
+}  // namespace kvbudget::models
