@@ -90,7 +90,8 @@ class BlockLexer {
       return scan_.fail(scan_.position(),
                         std::string("a value cannot start with '") + c + "', put it in quotes");
     }
-    scan_.plain(inner_column());
+    const bool must_be_key = key_allowed_ && collection_at(scan_.column(), &Collection::mapping);
+    scan_.plain(must_be_key ? UINT32_MAX : inner_column());
   }
 
   /// Behind a node: with a colon it was a key, which may not stand in the value of another key.

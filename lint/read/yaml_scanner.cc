@@ -136,11 +136,17 @@ void YamlScanner::plain_continuation(ScalarToken& token, uint32_t min_column) {
   while (!done() && is_break(peek())) {
     uint32_t next = pos_;
     uint32_t start = pos_;
+    uint32_t spaces = 0;  // tabs do not indent
     while (next < work_.size() && (is_break(work_[next]) || is_blank(work_[next]))) {
-      if (is_break(work_[next])) start = next + 1;
+      if (is_break(work_[next])) {
+        start = next + 1;
+        spaces = 0;
+      } else if (work_[next] == ' ' && spaces == next - start) {
+        ++spaces;
+      }
       ++next;
     }
-    if (next >= work_.size() || next - start < min_column || at(next) == '#') return;
+    if (next >= work_.size() || spaces < min_column || at(next) == '#') return;
     line_start_ = start;
     pos_ = next;
     token.end = plain_line();
