@@ -8,13 +8,28 @@
 #include <llvm/ADT/StringRef.h>
 #include <llvm/Support/Regex.h>
 
+#include <algorithm>
 #include <array>
 
 namespace kvbudget::models {
 namespace {
 
-constexpr std::array<std::string_view, 5> kPrefixes = {
-    "", "model.", "language_model.", "model.language_model.", "language_model.model."};
+constexpr std::array<std::string_view, 6> kPrefixes = {
+    "", "model.", "backbone.", "language_model.", "model.language_model.", "language_model.model."};
+// What other families call the parts of a layer.
+struct Alias {
+  std::string_view ours;
+  std::string_view theirs;
+};
+constexpr std::array kAliases = {
+    Alias{"", ""},
+    Alias{".mlp.", ".feed_forward."},
+    Alias{".mlp.", ".block_sparse_moe."},
+    Alias{".mlp.", ".mixer."},
+    Alias{".mamba.", ".mixer."},
+    Alias{".self_attn.", ".mixer."},
+    Alias{".shared_experts.", ".shared_expert."},
+};
 // Longer than any published pattern; repetition counts could blow up the matcher.
 constexpr size_t kMaxRegexBytes = 1000;
 
@@ -91,16 +106,24 @@ ModulePattern::ModulePattern(std::string_view text) {
 ModulePattern::ModulePattern(ModulePattern&&) noexcept = default;
 ModulePattern::~ModulePattern() = default;
 
-bool ModulePattern::matches(std::string_view path) const {
-  if (!valid_) return false;
+bool ModulePattern::matches_name(std::string_view path) const {
   if (regex_ == nullptr) {
     if (glob_) return glob_matches(text_, path) || glob_matches(text_ + ".*", path);
     return has_segments(path, text_);
   }
-  for (const std::string_view prefix : kPrefixes) {
-    if (regex_->match(std::string(prefix) + std::string(path))) return true;
-  }
-  return false;
+  return std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](std::string_view prefix) {
+    return regex_->match(std::string(prefix) + std::string(path));
+  });
+}
+
+bool ModulePattern::matches(std::string_view path) const {
+  if (!valid_) return false;
+  return std::any_of(kAliases.begin(), kAliases.end(), [&](const Alias& alias) {
+    const size_t at = path.find(alias.ours);
+    if (at == std::string_view::npos) return false;
+    std::string name(path);
+    return matches_name(name.replace(at, alias.ours.size(), alias.theirs));
+  });
 }
 
 }  // namespace kvbudget::models

@@ -24,6 +24,8 @@ class ModulePattern {
   bool matches(std::string_view path) const;
 
  private:
+  bool matches_name(std::string_view path) const;
+
   std::string text_;  ///< normalised, without "re:"
   std::unique_ptr<llvm::Regex> regex_;
   bool glob_ = false;

@@ -230,7 +230,8 @@ void read_modelopt(const Config& config, Quantization& result) {
   } else {
     return config.fail("quant_algo '" + algorithm + "' is not understood");
   }
-  if (part.text("kv_cache_quant_algo") == "FP8") result.kv_cache_scheme = "fp8";
+  if (part.text("kv_cache_quant_algo") == "FP8" || config.text("kv_cache_scheme") == "FP8")
+    result.kv_cache_scheme = "fp8";
   const auto kv = config.nested("kv_cache_scheme");
   if (kv && kv->count("num_bits", 32) == 8) result.kv_cache_scheme = "fp8";
 }

@@ -1,6 +1,8 @@
 #include <iostream>
 #include <set>
 
+#include "lint/memory/bytes.h"
+#include "lint/memory/weights.h"
 #include "lint/models/context.h"
 #include "tests/models/corpus.h"
 
@@ -150,4 +152,35 @@ TEST_CASE("every config of the corpus gives a shape or a reason", "[corpus]") {
   }
   std::cout << "  " << shapes << " shapes of " << files << " configs\n";
   CHECK(files > 300);
+}
+
+TEST_CASE("the built-in catalogue agrees with the configs that it was taken from", "[corpus]") {
+  const std::filesystem::path shared = test::shared_folder();
+  if (test::corpus_missing(shared)) return;
+  size_t compared = 0;
+  for (const std::string& id : catalogue_ids()) {
+    const size_t slash = id.find('/');
+    if (slash == std::string::npos) continue;
+    std::string file = id;
+    const ModelFiles original =
+        test::corpus_files(shared / "corpus" / "models" / (file.replace(slash, 1, "__") + ".json"));
+    const auto theirs = read_shape(original).shape;
+    if (theirs == nullptr) continue;
+    INFO(id);
+    const auto ours = read_shape(*find_model({}, id, "").files).shape;
+    REQUIRE(ours != nullptr);
+    memory::EngineSettings settings;
+    settings.tensor_parallel = 2;
+    const auto bytes = [&](const memory::ModelShape& shape) {
+      return memory::gib(memory::rank_weight_bytes(shape, settings, 0));
+    };
+    CHECK(bytes(*ours) == Approx(bytes(*theirs)).epsilon(0.001));
+    CHECK(ours->quantization == theirs->quantization);
+    CHECK(ours->kv_cache_scheme == theirs->kv_cache_scheme);
+    CHECK(ours->caches.size() == theirs->caches.size());
+    CHECK(context_limit(*ours, Version{0, 32, 0}, false).default_tokens ==
+          context_limit(*theirs, Version{0, 32, 0}, false).default_tokens);
+    ++compared;
+  }
+  CHECK(compared > 80);
 }
