@@ -189,7 +189,7 @@ bool SimpleCommandReader::redirection() {
 }
 
 bool SimpleCommandReader::process_substitution() {
-  const size_t start = reader_.position();
+  const size_t start = reader_.position() - 1;  // at `<` or `>`
   reader_.advance();
   reader_.skip_group(')');
   const size_t end = reader_.position();
@@ -204,10 +204,17 @@ bool SimpleCommandReader::here_document() {
     reader_.advance();
   }
   reader_.skip_blanks();
-  while (!ends_shell_word(reader_.peek())) {
+  char quote = '\0';
+  while (!reader_.done() && (quote != '\0' || !ends_shell_word(reader_.peek()))) {
     const char c = reader_.peek();
-    if (c != '\'' && c != '"' && c != '\\') document.delimiter += c;
     reader_.advance();
+    if (c == quote) {
+      quote = '\0';
+    } else if (quote == '\0' && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (c != '\\') {
+      document.delimiter += c;
+    }
   }
   here_documents_.push_back(std::move(document));
   return true;

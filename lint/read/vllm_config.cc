@@ -29,7 +29,7 @@ void add_config(const SourceFile& file, const Node& root, std::string name, File
   for (const Entry& entry : root.entries) start.config.push_back({entry.key, entry.value});
 }
 
-bool is_yaml_name(std::string_view name) {
+bool is_config_name(std::string_view name) {
   const auto ends_with = [&](std::string_view tail) {
     return name.size() > tail.size() && name.substr(name.size() - tail.size()) == tail;
   };
@@ -49,7 +49,7 @@ void read_config_map(const YamlFile& yaml, const Node& root, FileContents& out) 
   const Node* data = root.find("data");
   if (kind == nullptr || kind->scalar() != "ConfigMap" || data == nullptr) return;
   for (const Entry& entry : data->entries) {
-    if (!entry.value->is_scalar() || !is_yaml_name(entry.key.view())) continue;
+    if (!entry.value->is_scalar() || !is_config_name(entry.key.view())) continue;
     const Document inner = parse_yaml(entry.value->text);
     if (inner.roots.size() != 1 || !is_vllm_config(*inner.roots.front())) continue;
     const Node* name = root.at({"metadata", "name"});

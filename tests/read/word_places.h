@@ -21,9 +21,13 @@ inline std::string misplaced_word(const EngineStart& start) {
     if (!in_a_row) continue;
     const Location where = text.location();
     if (!where || where.file != start.file) return text.str();
-    const std::string_view there =
-        where.file->bytes().substr(where.range.begin, where.range.end - where.range.begin);
-    if (there != text.view()) return text.str() + " against " + std::string(there);
+    std::string there(
+        where.file->bytes().substr(where.range.begin, where.range.end - where.range.begin));
+    for (size_t i = 0; i < there.size() && i < text.size(); ++i) {
+      const bool line_break = there[i] == '\n' || there[i] == '\r';
+      if (line_break && text[i] == ' ') there[i] = ' ';  // folded
+    }
+    if (there != text.view()) return text.str() + " against " + there;
   }
   return {};
 }

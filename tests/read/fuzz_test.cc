@@ -1,0 +1,169 @@
+// Damaged files: the readers must neither crash (the sanitizers watch) nor lose track of places.
+
+#include <array>
+#include <cstdint>
+
+#include "lint/read/engine_start.h"
+#include "tests/read/word_places.h"
+#include "tests/support/catch.h"
+
+using namespace kvbudget;
+
+namespace {
+
+struct Sample {
+  const char* path;
+  std::string text;
+};
+
+std::array<Sample, 5> samples() {
+  return {{
+      {"deployment.yaml", R"x(apiVersion: apps/v1
+kind: Deployment
+metadata: {name: llm, labels: {a: "b\tc"}}
+spec:
+  replicas: 2
+  template:
+    spec:
+      nodeSelector: {cloud.google.com/gke-accelerator: nvidia-l4}
+      containers:
+      - name: a
+        image: vllm/vllm-openai:v0.10.0
+        args: ["--model=$(M)", '--max-model-len', "8192"]
+        env: &env
+        - {name: M, value: org/name}
+      - name: b
+        image: x
+        command: [sh, -c]
+        args:
+        - |
+          TP=${TP:-4}
+          if [ -n "$X" ]; then
+            exec vllm serve org/name -tp $TP \
+              --speculative-config '{"method": "mtp"}'
+          fi
+        env: *env
+---
+{{- if .Values.x }}
+a: {{ .y }}
+{{- end }}
+)x"},
+      {"compose.yaml", R"x(x-base: &base
+  image: ${I:-vllm/vllm-openai:v0.9.0}
+services:
+  chat:
+    <<: *base
+    command: >
+      --model org/name
+      --port ${P:-${Q:-80}} --x "a b"
+    deploy: {resources: {reservations: {devices: [{count: 1, capabilities: [gpu]}]}}}
+)x"},
+      {"vllm.yaml", "model: org/name\nmax-model-len: 8_192\nspeculative-config: '{\"a\": 1}'\n"},
+      {"run.sh", R"x(#!/bin/bash
+ARGS=(--max-model-len 8192 # why
+  --kv-cache-dtype "fp8")
+case "$1" in a|b) M=x ;; *) M=y ;; esac
+cat > f <<EOF
+vllm serve nothing
+EOF
+CUDA_VISIBLE_DEVICES=0 vllm serve "${M:-z}" "${ARGS[@]}" --x=$(y) > log 2>&1 &
+docker run --gpus '"device=0,1"' -e A=1 vllm/vllm-openai --model m
+)x"},
+      {"pod.json", R"x({"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [
+  {"name": "c", "image": "vllm/vllm-openai", "args": ["--model", "org\/name", "\u00e9"]}]}}
+)x"},
+  }};
+}
+
+void read_damaged(const char* path, std::string text) {
+  const SourceFile file(path, std::move(text));
+  const FileContents contents = read_file(file);
+  const auto size = static_cast<uint32_t>(file.bytes().size());
+  for (const SyntaxError& error : contents.errors) {
+    REQUIRE(error.where.range.begin <= error.where.range.end);
+    REQUIRE(error.where.range.end <= size);
+  }
+  for (const EngineStart& start : contents.starts) {
+    REQUIRE(start.where.range.end <= size);
+    REQUIRE(misplaced_word(start) == "");
+  }
+}
+
+/// A small generator of our own, so that every run damages the same bytes (Marsaglia, xorshift32).
+class Random {
+ public:
+  uint32_t below(size_t limit) {
+    state_ ^= state_ << 13U;
+    state_ ^= state_ >> 17U;
+    state_ ^= state_ << 5U;
+    return state_ % static_cast<uint32_t>(limit);
+  }
+
+ private:
+  uint32_t state_ = 2463534242;
+};
+
+}  // namespace
+
+TEST_CASE("the samples hold engines while they are whole") {
+  for (const Sample& sample : samples()) {
+    INFO(sample.path);
+    const SourceFile file(sample.path, sample.text);
+    CHECK_FALSE(read_file(file).starts.empty());
+  }
+}
+
+TEST_CASE("a file that is cut off anywhere is read without losing track") {
+  for (const Sample& sample : samples()) {
+    const size_t step = std::max<size_t>(1, sample.text.size() / 200);
+    for (size_t size = 0; size < sample.text.size(); size += step) {
+      INFO(sample.path << " cut off at " << size);
+      read_damaged(sample.path, sample.text.substr(0, size));
+    }
+  }
+}
+
+TEST_CASE("a file with flipped, lost and repeated bytes is read without losing track") {
+  static constexpr std::string_view kMarks = "\n\t :-?,[]{}#&*!|>'\"%@`$\\();<=~\r\xFF";
+  Random random;
+  for (const Sample& sample : samples()) {
+    for (int round = 0; round < 600; ++round) {
+      std::string text = sample.text;
+      for (uint32_t change = random.below(4) + 1; change > 0; --change) {
+        const size_t at = random.below(text.size());
+        switch (random.below(4)) {
+          case 0:
+            text[at] = static_cast<char>(random.below(256));
+            break;
+          case 1:
+            text[at] = kMarks[random.below(kMarks.size())];
+            break;
+          case 2:
+            text.erase(at, random.below(8) + 1);
+            break;
+          default:
+            text.insert(at, text.substr(random.below(text.size()), random.below(12)));
+            break;
+        }
+        if (text.empty()) text = "vllm";
+      }
+      INFO(sample.path << " round " << round << "\n" << text);
+      read_damaged(sample.path, text);
+    }
+  }
+}
+
+TEST_CASE("the same damage to a script of one letter leads nowhere") {
+  for (const char* part :
+       {"[",    "{",     "- ",   "-\n",        "? ",     "?\n",      ":\n",   "a: |\n",
+        "&a ",  "*a ",   "'",    "\"",         "{{",     "{% ",      "<<: ",  "!t ",
+        "$(",   "${a:-", "if ",  "case a in ", "f() { ", "bash -c ", "eval ", "docker run ",
+        "<<a ", "\\",    "a: [", "(",          "`"}) {
+    std::string text = "# vllm\n";
+    while (text.size() < 100'000) text += part;
+    INFO(part);
+    read_damaged("f.yaml", text);
+    read_damaged("f.sh", text);
+    read_damaged("f.json", text);
+  }
+}

@@ -1,0 +1,166 @@
+#include "lint/read/shell_words.h"
+#include "tests/support/catch.h"
+
+using namespace kvbudget;
+
+namespace {
+
+/// Commands joined by ` ; `, words in angle brackets, `?` in front of those that are not known.
+std::string show(const std::vector<Word>& words) {
+  std::string result;
+  for (const Word& word : words) {
+    result += std::string(word.known ? "" : "?") + "<" + word.text.str() + ">";
+  }
+  return result;
+}
+
+std::string run(const char* script) {
+  const SourceFile file("f.sh", script);
+  const SourceText text(file, {0, static_cast<uint32_t>(file.bytes().size())});
+  ShellScope scope;
+  std::string result;
+  read_shell(text, scope, [&](const ShellCommand& command, ShellScope&) {
+    if (!result.empty()) result += " ; ";
+    for (const EnvVar& variable : command.env) {
+      result += variable.name.str() + "=" + (variable.known ? variable.value.str() : "?") + " ";
+    }
+    result += show(command.words);
+  });
+  return result;
+}
+
+struct Case {
+  const char* script;
+  const char* commands;
+};
+
+}  // namespace
+
+TEST_CASE("words are split, unquoted and joined as a shell does") {
+  const Case cases[] = {
+      {"a b  c", "<a><b><c>"},
+      {"a 'b c' \"d e\" f\\ g", "<a><b c><d e><f g>"},
+      {"a \\\n  b", "<a><b>"},
+      {"a \\\r\n  b\r\n", "<a><b>"},
+      {"a'b'\"c\"d", "<abcd>"},
+      {"a '' \"\"", "<a><><>"},
+      {"a \"x\\\"y\\$z\\n\"", "<a><x\"y$z\\n>"},
+      {"a $'x\\ty'", "<a><x\ty>"},
+      {"a # comment\nb", "<a> ; <b>"},
+      {"a b#c", "<a><b#c>"},
+      {"a \\\n  # ends the command here\n  b", "<a> ; <b>"},
+      {"a; b && c || d | e & f", "<a> ; <b> ; <c> ; <d> ; <e> ; <f>"},
+      {"a > out 2>&1 < in &> all >> more b", "<a><b>"},
+      {"a 2> err 3", "<a><3>"},
+      {"a <<EOF b\n$x `c`\nEOF\nd", "<a><b> ; <d>"},
+      {"a <<-'E F'\n\tx\n\tE F\nb", "<a> ; <b>"},
+      {"a <<< text b", "<a><b>"},
+      {"a <(b c) d", "<a>?<<(b c)><d>"},
+      {"a '{\"k\": {\"x\": 1}}'", "<a><{\"k\": {\"x\": 1}}>"},
+      {"a {{ .Values.x }} \"{{ .y }}-z\"", "<a>?<{{ .Values.x }}>?<{{ .y }}-z>"},
+  };
+  for (const Case& item : cases) {
+    INFO(item.script);
+    CHECK(run(item.script) == item.commands);
+  }
+}
+
+TEST_CASE("variables that the script sets are known, others are not") {
+  const Case cases[] = {
+      {"M=x; a $M \"$M\" ${M}y --m=$M", "<a><x><x><xy><--m=x>"},
+      {"a $M --m=$M ${M}", "<a>?<$M>?<--m=$M>?<${M}>"},
+      {"a ${M:-x} \"${M:-y z}\" ${M-'q r'}", "<a><x><y z><q r>"},
+      {"M=; a ${M:-x} ${M-y} b", "<a><x><b>"},
+      {"a ${M:-}b", "<a><b>"},
+      {"a ${E:+--eager} b", "<a><b>"},
+      {"E=1; a ${E:+--eager} b", "<a><--eager><b>"},
+      {"a ${F:---flag} ${G:---g 1}", "<a><--flag><--g><1>"},
+      {"a ${M:-${N:-deep}}", "<a><deep>"},
+      {": ${T:=4}; a $T", "<:><4> ; <a><4>"},
+      {"M=${1:-org/name}; a $M", "<a><org/name>"},
+      {"M=$1; a $M", "<a>?<$M>"},
+      {"M=$(cmd 'x'); a $M ${M##*/}", "<a>?<$M>?<${M##*/}>"},
+      {"a `b c` $(d \"$(e)\") $((1 + 2))", "<a>?<`b c`>?<$(d \"$(e)\")>?<$((1 + 2))>"},
+      {"A='--x 1 --y'; a $A \"$A\"", "<a><--x><1><--y><--x 1 --y>"},
+      {"A=\"--x $Y --z\"; a $A", "<a><--x>?<$Y><--z>"},
+      {"A=--x; A+=' --y'; a $A", "<a><--x><--y>"},
+      {"L=(--x \"1 2\" # why\n --y \\\n); L+=(--z); a \"${L[@]}\" ${L[1]} $L",
+       "<a><--x><1 2><--y><--z>?<${L[1]}><--x>"},
+      {"E=(); a \"${E[@]}\" b \"x${E[@]}\"", "<a><b><x>"},
+      {"a \"$@\" b", "<a>?<$@><b>"},
+      {"set -- x 'y z'; a \"$@\" $1", "<set><--><x><y z> ; <a><x><y z><x>"},
+      {"export A=1 B=2; declare -x C=3; local D; a $A$B$C",
+       "<export> ; <declare> ; <local> ; <a><123>"},
+      {"A=1 B=$X a b", "A=1 B=? <a><b>"},
+      {"a $", "<a><$>"},
+  };
+  for (const Case& item : cases) {
+    INFO(item.script);
+    CHECK(run(item.script) == item.commands);
+  }
+}
+
+TEST_CASE("a variable is known behind a branch only when the branches agree") {
+  const Case cases[] = {
+      {"if [ x ]; then A=1; else A=2; fi; a $A", "<[><x><]> ; <a>?<$A>"},
+      {"if [ x ]; then A=1; else A=1; fi; a $A", "<[><x><]> ; <a><1>"},
+      {"A=1; if [ x ]; then A=2; a $A; fi; a $A", "<[><x><]> ; <a><2> ; <a>?<$A>"},
+      {"if [[ -z \"$A\" ]]; then A=1; fi; a $A", "<a><1>"},
+      {"L=(); if [[ x ]]; then L=(--x $Y); fi; a \"${L[@]}\"", "<a>?<${L[@]}>"},
+      {"A=1; [ x ] && A=2; a $A", "<[><x><]> ; <a>?<$A>"},
+      {"P=1; while [[ $# -gt 0 ]]; do case $1 in --p) P=\"$2\"; shift 2 ;; *) b ;; esac; done; a "
+       "$P",
+       "<shift><2> ; <b> ; <a><1>"},
+      {"case x in\n  a|b) A=1 ;;\n  *) A=2 ;;\nesac\na $A", "<a>?<$A>"},
+      {"for M in x; do a $M; done; for M in x y; do a $M; done", "<a><x> ; <a>?<$M>"},
+      {"(A=1; a $A); a $A", "<a><1> ; <a>?<$A>"},
+      {"f() { A=1; a $A; }\nf", "<a><1> ; <f>"},
+      {"function f {\n  a\n}\nb", "<a> ; <b>"},
+      {"{ A=1; }; a $A", "<a><1>"},
+      {"read A; a $A", "<read><A> ; <a>?<$A>"},
+      {"for ((i=0; i<3; i++)); do a; done", "<a>"},
+      {"if a; then", "<a>"},
+      {"fi; done; }; esac; ) a", "<a>"},
+  };
+  for (const Case& item : cases) {
+    INFO(item.script);
+    CHECK(run(item.script) == item.commands);
+  }
+}
+
+TEST_CASE("expansion cannot blow up") {
+  std::string script = "A0=xxxxxxxxxxxxxxxx\n";
+  for (int i = 1; i < 60; ++i) {
+    const std::string p = "$A" + std::to_string(i - 1);
+    script += "A" + std::to_string(i) + "=\"" + p + p + "\"\n";
+  }
+  script += "a $A59\n";
+  CHECK(run(script.c_str()) == "<a>?<$A59>");
+}
+
+TEST_CASE("a word made of a variable stands where its value stands") {
+  const SourceFile file("f.sh", "LEN=8192\nvllm serve --max-model-len=$LEN\n");
+  const SourceText text(file, {0, static_cast<uint32_t>(file.bytes().size())});
+  ShellScope scope;
+  std::vector<Word> words;
+  read_shell(text, scope, [&](const ShellCommand& command, ShellScope&) { words = command.words; });
+  REQUIRE(words.size() == 3);
+  REQUIRE(words[2].text.str() == "--max-model-len=8192");
+  CHECK(words[2].text.substr(16).location().range == ByteRange{4, 8});
+  CHECK(words[2].text.substr(0, 15).location().range == ByteRange{20, 35});
+}
+
+TEST_CASE("a string that no shell reads is split at blanks only") {
+  const Case cases[] = {
+      {"a 'b c' \"d\\\"e\" $x", "<a><b c><d\"e><$x>"},
+      {"a b; c", "<a><b>"},
+      {"  a\n  b\n", "<a><b>"},
+      {"a \"x \\ y\"", "<a><x  y>"},
+  };
+  for (const Case& item : cases) {
+    INFO(item.script);
+    const SourceFile file("f", item.script);
+    const SourceText text(file, {0, static_cast<uint32_t>(file.bytes().size())});
+    CHECK(show(split_words({text, true})) == item.commands);
+  }
+}
