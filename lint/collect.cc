@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lint/read/engine_start.h"
+#include "lint/read/unreadable.h"
 #include "lint/walk.h"
 
 namespace kvbudget {
@@ -51,14 +52,17 @@ class Collector {
       result_.syntax_errors.push_back({file, {too_big(*file)}});
       return;
     }
-    resolve_file(*io_.sources.add(path, std::move(*read.bytes)));
+    resolve_file(*io_.sources.add(path, std::move(*read.bytes)), found.named);
   }
 
   Collection take() { return std::move(result_); }
 
  private:
-  void resolve_file(const SourceFile& file) {
+  void resolve_file(const SourceFile& file, bool named) {
     FileContents contents = read_file(file);
+    if (named && contents.starts.empty() && contents.errors.empty()) {
+      if (auto why = why_unreadable(file)) contents.errors.push_back(std::move(*why));
+    }
     if (!contents.errors.empty()) {
       result_.syntax_errors.push_back({&file, std::move(contents.errors)});
     }

@@ -40,14 +40,6 @@ void read_yaml(const SourceFile& file, FileContents& out) {
   out.errors = std::move(document.errors);
 }
 
-bool is_yaml_name(std::string_view path) {
-  static constexpr std::array<std::string_view, 8> kNames = {
-      ".yaml", ".yml", ".json", ".tpl", ".tmpl", ".j2", ".jinja", ".template"};
-  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view tail) {
-    return path.size() > tail.size() && path.substr(path.size() - tail.size()) == tail;
-  });
-}
-
 /// Names are identities: the second engine of a script with several is "… #2".
 void make_names_unique(std::vector<EngineStart>& starts) {
   std::map<std::string, int> seen;
@@ -75,6 +67,14 @@ FileContents read_known_size(const SourceFile& file) {
 }
 
 }  // namespace
+
+bool is_yaml_name(std::string_view path) {
+  static constexpr std::array<std::string_view, 8> kNames = {
+      ".yaml", ".yml", ".json", ".tpl", ".tmpl", ".j2", ".jinja", ".template"};
+  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view tail) {
+    return path.size() > tail.size() && path.substr(path.size() - tail.size()) == tail;
+  });
+}
 
 FileContents read_file(const SourceFile& file) {
   FileContents out;

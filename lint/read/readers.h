@@ -36,6 +36,9 @@ bool read_vllm_config(const YamlFile& yaml, const Node& root, FileContents& out)
 /// vLLM config files inside a ConfigMap; asked when a file holds no other engine.
 void read_config_map(const YamlFile& yaml, const Node& root, FileContents& out);
 
+/// By name: YAML, JSON and their templates.
+bool is_yaml_name(std::string_view path);
+
 /// Whole files that are no YAML.
 bool is_shell_script(const SourceFile& file);
 void read_shell_script(const SourceFile& file, FileContents& out);
