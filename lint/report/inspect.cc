@@ -1,11 +1,11 @@
 // What was understood of each engine start, and where each value came from: the place to look when
 // a finding surprises.
 #include <algorithm>
-#include <iomanip>
 #include <ostream>
 #include <string>
 
 #include "lint/memory/bytes.h"
+#include "lint/report/columns.h"
 #include "lint/report/effective.h"
 #include "lint/report/json.h"
 #include "lint/report/report.h"
@@ -18,17 +18,28 @@ namespace {
 constexpr std::string_view kUndecided = "(decided at run time)";
 constexpr std::string_view kHidden = "(hidden)";
 
-// Reports end up in logs; the values of such variables must not.
-bool is_secret(std::string_view variable) {
-  constexpr std::string_view kEndings[] = {"TOKEN", "KEY", "SECRET", "PASSWORD"};
+// Reports end up in logs; the values of such variables and settings must not.
+bool is_secret(std::string_view name) {
+  constexpr std::string_view kEndings[] = {"TOKEN", "KEY", "SECRET", "PASSWORD",
+                                           "token", "key", "secret", "password"};
   return std::any_of(std::begin(kEndings), std::end(kEndings),
-                     [&](std::string_view ending) { return variable.ends_with(ending); });
+                     [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+/// What may be shown of a value: itself, why it is not known, or that it is kept back.
+std::string_view shown(std::string_view name, std::string_view value, bool known) {
+  if (!known) return kUndecided;
+  return is_secret(name) ? kHidden : value;
+}
+
+Json shown_json(std::string_view name, std::string_view value, bool known) {
+  return known ? Json(std::string(shown(name, value, known))) : Json();
 }
 
 Json settings_json(const Deployment& deployment) {
   Json settings = Json::object();
   for (const auto& [name, setting] : effective_settings(deployment)) {
-    Json json = {{"value", setting.known ? Json(setting.value) : Json()}};
+    Json json = {{"value", shown_json(name, setting.value, setting.known)}};
     if (setting.where && setting.where.file != deployment.start.file) {
       json["file"] = setting.where.file->path();
     }
@@ -43,7 +54,7 @@ Json env_json(const EngineStart& start) {
   Json env = Json::object();
   for (const EnvVar& variable : start.env) {
     const std::string& name = variable.name.str();
-    env[name] = variable.known ? Json(is_secret(name) ? kHidden : variable.value.view()) : Json();
+    env[name] = shown_json(name, variable.value.view(), variable.known);
   }
   return env;
 }
@@ -106,7 +117,7 @@ void write_place(const Location& where, std::ostream& out) {
 }
 
 void write_field(std::string_view name, std::string_view value, std::ostream& out) {
-  out << "  " << std::left << std::setw(10) << name << printable(value) << '\n';
+  out << "  " << padded(name, 10) << printable(value) << '\n';
 }
 
 std::string version_text(const Deployment& deployment) {
@@ -126,13 +137,11 @@ std::string gpu_text(const Deployment& deployment) {
 
 void write_settings(const Deployment& deployment, std::ostream& out) {
   const auto settings = effective_settings(deployment);
-  int name_width = 0;
-  for (const auto& entry : settings) {
-    name_width = std::max(name_width, static_cast<int>(entry.first.size()));
-  }
+  size_t name_width = 0;
+  for (const auto& entry : settings) name_width = std::max(name_width, entry.first.size());
   for (const auto& [name, setting] : settings) {
-    out << "    " << std::left << std::setw(name_width + 2) << name << std::setw(24)
-        << (setting.known ? printable(setting.value) : kUndecided) << ' '
+    const std::string value = printable(shown(name, setting.value, setting.known));
+    out << "    " << padded(name, name_width + 2) << padded(value, 24) << ' '
         << origin_name(setting.origin);
     if (setting.where) out << ' ';
     write_place(setting.where, out);
@@ -155,9 +164,8 @@ void write_deployment(const Deployment& deployment, std::ostream& out) {
   out << "  settings\n";
   write_settings(deployment, out);
   for (const EnvVar& variable : start.env) {
-    const std::string_view value = !variable.known                   ? kUndecided
-                                   : is_secret(variable.name.view()) ? kHidden
-                                                                     : variable.value.view();
+    const std::string_view value =
+        shown(variable.name.view(), variable.value.view(), variable.known);
     write_field("env", variable.name.str() + "=" + std::string(value), out);
   }
   for (const UnknownFlag& flag : deployment.settings.unknown_flags) {

@@ -6,17 +6,12 @@
 #include "lint/engine/gpus.h"
 #include "lint/memory/format.h"
 #include "lint/models/catalogue.h"
+#include "lint/report/columns.h"
 #include "lint/report/report.h"
 
 namespace kvbudget {
 
 namespace {
-
-std::string padded(std::string_view text, size_t width) {
-  std::string result(text);
-  result.resize(std::max(width, result.size()), ' ');
-  return result;
-}
 
 std::string_view trimmed(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of('\n'), text.size()));

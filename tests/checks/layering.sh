@@ -10,22 +10,17 @@ fail() {
   status=1
 }
 
-# includes FOLDER: "file:line:text" of every include below it.
-includes() { grep -rnE '^ *# *include' --include='*.h' --include='*.cc' --include='*.cu*' "$1" || true; }
-
 # only FOLDER OURS LIBRARIES: quoted includes must match OURS, those in <> must match LIBRARIES.
 only() {
-  local folder=$1 ours=$2 libraries=$3 line path
+  local folder=$1 ours=$2 libraries=$3 line
   [ -d "$folder" ] || return 0
   while IFS= read -r line; do
-    [ -n "$line" ] || continue
-    path=$(sed -E 's/.*include *["<]([^">]*)[">].*/\1/' <<<"$line")
-    if [[ $line == *'"'* ]]; then
-      [[ $path =~ $ours ]] || fail "$line: $folder may not include it"
-    else
-      [[ $path =~ $libraries ]] || fail "$line: $folder may not include it"
+    if [[ $line =~ include\ *\"([^\"]*) ]]; then
+      [[ ${BASH_REMATCH[1]} =~ $ours ]] || fail "$line: $folder may not include it"
+    elif [[ $line =~ include\ *\<([^\>]*) ]]; then
+      [[ ${BASH_REMATCH[1]} =~ $libraries ]] || fail "$line: $folder may not include it"
     fi
-  done < <(includes "$folder")
+  done < <(grep -rnE '^ *# *include' --include='*.h' --include='*.cc' --include='*.cu*' "$folder")
 }
 
 # nowhere_but PATTERN ALLOWED: code that matches PATTERN stands in the files that match ALLOWED.

@@ -1,38 +1,21 @@
 // The real program in a process of its own: only what main.cc decides, which no other test reaches.
-#include <sys/wait.h>
-
-#include <cstdio>
-#include <memory>
 #include <string>
 
 #include "tests/support/catch.h"
+#include "tests/support/program.h"
+
+using namespace kvbudget;
 
 namespace {
 
-struct Outcome {
-  int code = -1;
-  std::string output;  // standard output and error, in the order written
-};
-
-Outcome run(const std::string& arguments) {
-  const std::string command = std::string(KVB_PROGRAM) + " " + arguments + " 2>&1 </dev/null";
-  FILE* pipe = popen(command.c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  Outcome outcome;
-  char chunk[4096];
-  for (size_t count = 0; (count = std::fread(chunk, 1, sizeof chunk, pipe)) > 0;) {
-    outcome.output.append(chunk, count);
-  }
-  const int status = pclose(pipe);
-  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
-}
+// Standard output and error, in the order written.
+Outcome run(const std::string& arguments) { return run_program(arguments + " 2>&1"); }
 
 }  // namespace
 
 TEST_CASE("help and version go to standard output with exit code 0") {
   for (const char* word : {"--help", "-h", "help"}) {
-    const Outcome help = run(std::string(word) + " 2>/dev/null");
+    const Outcome help = run_program(std::string(word) + " 2>/dev/null");
     CHECK(help.code == 0);
     CHECK(help.output.find("kvbudget lint deploy/") != std::string::npos);
   }
@@ -77,7 +60,7 @@ TEST_CASE("an option without its value, or given twice, is wrong usage") {
 }
 
 TEST_CASE("options stand before and after the paths") {
-  const std::string file = KVB_SOURCE_DIR "/CMakePresets.json";
+  const std::string file = "CMakePresets.json";
   CHECK(run("lint --gpu L4 " + file).code == 0);
   CHECK(run("lint " + file + " --gpu L4").code == 0);
   CHECK(run("lint -- " + file).code == 0);

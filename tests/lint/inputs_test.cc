@@ -35,7 +35,7 @@ TEST_CASE("a size needs a number and a unit") {
   }
 }
 
-TEST_CASE("--gpu takes a card of the table and a count") {
+TEST_CASE("option --gpu takes a card of the table and a count") {
   const InputsResult result = read(with(&Options::gpu, std::string("L4:2")));
   REQUIRE(result.inputs);
   CHECK(result.inputs->gpu->name == "L4");
@@ -43,7 +43,7 @@ TEST_CASE("--gpu takes a card of the table and a count") {
   CHECK(result.inputs->gpu_count == 2);
 }
 
-TEST_CASE("--gpu-memory describes a card that the table does not have, or overrides one") {
+TEST_CASE("option --gpu-memory describes a card that the table does not have, or overrides one") {
   Options other_card = with(&Options::gpu, std::string("Q9000"));
   other_card.gpu_memory = "10GiB";
   Options slice_of_card = other_card;
@@ -88,13 +88,13 @@ TEST_CASE("a typo in a card's name gets the name that was meant") {
   CHECK(error.find("did you mean 'H100-80GB'?") != std::string::npos);
 }
 
-TEST_CASE("--engine states the version") {
+TEST_CASE("option --engine states the version") {
   const InputsResult result = read(with(&Options::engine, std::string("vllm@0.19.0")));
   REQUIRE(result.inputs);
   CHECK(result.inputs->engine->str() == "0.19.0");
 }
 
-TEST_CASE("--model-config takes a path, with or without the model it stands for") {
+TEST_CASE("option --model-config takes a path, with or without the model it stands for") {
   const InputsResult result = read(
       with(&Options::model_configs, Words{"models", "org/name=models/config.json", "a=b.json"}));
   REQUIRE(result.inputs);

@@ -137,7 +137,7 @@ TEST_CASE("the exit code follows --fail-on") {
   CHECK(run_on(files, options).code == kFindings);
 }
 
-TEST_CASE("--require-complete turns KVB001 into an error") {
+TEST_CASE("option --require-complete turns KVB001 into an error") {
   MemoryFiles files{{"a.yaml", kPod}};
   Options options = lint({"a.yaml"});
   options.select = {"not-checked"};

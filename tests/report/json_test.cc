@@ -87,6 +87,8 @@ TEST_CASE("inspect writes what was understood of a start and where it stands") {
   setting.value = "8192";
   setting.where = place(file, "8192");
   d.settings.set("max-model-len", setting);
+  setting.value = "sk-abc";
+  d.settings.set("api-key", setting);
   d.settings.unknown_flags.push_back({"swap-space", "--swap-space", {}});
   d.start.env.push_back({SourceText("VLLM_USE_V1"), SourceText("1"), true});
   d.start.env.push_back({SourceText("HF_TOKEN"), SourceText("hf_abc"), true});
@@ -108,6 +110,7 @@ TEST_CASE("inspect writes what was understood of a start and where it stands") {
   CHECK(length["origin"] == "flag");
   CHECK(one["env"]["VLLM_USE_V1"] == "1");
   CHECK(one["env"]["HF_TOKEN"] == "(hidden)");
+  CHECK(one["settings"]["api-key"]["value"] == "(hidden)");
   CHECK(one["env"]["POD_IP"].is_null());
   CHECK(one["unknown_flags"] == Json::parse(R"(["--swap-space"])"));
   CHECK(one["missing"] == Json::parse(R"(["gpu"])"));
