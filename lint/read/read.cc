@@ -9,6 +9,7 @@
 #include <string>
 
 #include "lint/read/readers.h"
+#include "lint/read/template_branches.h"
 #include "lint/read/vllm_names.h"
 #include "lint/read/yaml_template.h"
 
@@ -36,7 +37,7 @@ void read_yaml(const SourceFile& file, FileContents& out) {
     for (const NodePtr& root : document.roots) read_config_map(yaml, *root, out);
   }
   // A template is no YAML before it runs: what cannot be read is not an error of its author.
-  if (has_template_action(file.bytes())) return;
+  if (has_template_action(file.bytes())) return mark_conditional_parts(file, out.starts);
   out.errors = std::move(document.errors);
 }
 

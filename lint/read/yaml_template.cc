@@ -4,15 +4,10 @@
 #include "lint/read/yaml_template.h"
 
 #include <algorithm>
-#include <vector>
+#include <span>
 
 namespace kvbudget {
 namespace {
-
-struct Span {
-  size_t begin = 0;
-  size_t end = 0;
-};
 
 /// End of the Go or Jinja action that opens at `i`, npos when it is never closed. Strings inside
 /// may hold the closing mark.
@@ -44,8 +39,37 @@ bool opens_action(std::string_view text, size_t i) {
   return next == '#' && (i == 0 || text[i - 1] != '$');  // not the shell's ${#name}
 }
 
-std::vector<Span> find_actions(std::string_view text) {
-  std::vector<Span> spans;
+bool is_blank_char(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+bool is_blank(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), is_blank_char);
+}
+
+/// True when the lines [begin, end) hold nothing beside these actions.
+bool hold_only_actions(std::string_view text, size_t begin, size_t end,
+                       std::span<const ByteRange> actions) {
+  for (const ByteRange& action : actions) {
+    if (!is_blank(text.substr(begin, action.begin - begin))) return false;
+    begin = action.end;
+  }
+  return is_blank(text.substr(begin, end - begin));
+}
+
+/// Blanks an action but keeps its line breaks.
+void blank_out(std::string& text, const ByteRange& range) {
+  for (size_t i = range.begin; i < range.end; ++i) {
+    if (text[i] != '\n' && text[i] != '\r') text[i] = ' ';
+  }
+}
+
+}  // namespace
+
+bool has_template_action(std::string_view text) {
+  return text.find("{{") != std::string_view::npos || text.find("{%") != std::string_view::npos;
+}
+
+std::vector<ByteRange> template_actions(std::string_view text) {
+  std::vector<ByteRange> actions;
   size_t failed_from = std::string_view::npos;  // from here on nothing closes any more
   for (size_t i = text.find('{'); i < text.size(); i = text.find('{', i)) {
     if (i >= failed_from || !opens_action(text, i)) {
@@ -57,58 +81,33 @@ std::vector<Span> find_actions(std::string_view text) {
       failed_from = i;
       continue;
     }
-    spans.push_back({i, end});
+    actions.push_back({static_cast<uint32_t>(i), static_cast<uint32_t>(end)});
     i = end;
   }
-  return spans;
-}
-
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
-/// Blanks the text in [begin, end) but keeps its line breaks.
-void blank_out(std::string& text, size_t begin, size_t end) {
-  for (size_t i = begin; i < end; ++i) {
-    if (text[i] != '\n' && text[i] != '\r') text[i] = ' ';
-  }
-}
-
-}  // namespace
-
-bool has_template_action(std::string_view text) {
-  return text.find("{{") != std::string_view::npos || text.find("{%") != std::string_view::npos;
+  return actions;
 }
 
 std::string neutralise_templates(std::string_view text) {
   std::string result(text);
   if (!has_template_action(text)) return result;
-  const std::vector<Span> spans = find_actions(text);
-  for (size_t first = 0; first < spans.size();) {
-    // Spans that share lines are judged together: either nothing else stands in these lines or all
-    // of them are part of a value.
-    const size_t begin_line = text.rfind('\n', spans[first].begin) + 1;
+  const std::vector<ByteRange> actions = template_actions(text);
+  for (size_t first = 0; first < actions.size();) {
+    // Actions that share lines are judged together: either nothing else stands in these lines or
+    // all of them are part of a value.
+    const size_t begin_line = text.rfind('\n', actions[first].begin) + 1;
     size_t last = first;
-    size_t end_line = text.find('\n', spans[first].end);
-    while (last + 1 < spans.size() && spans[last + 1].begin < end_line) {
+    size_t end_line = text.find('\n', actions[first].end);
+    while (last + 1 < actions.size() && actions[last + 1].begin < end_line) {
       ++last;
-      if (spans[last].end > end_line) end_line = text.find('\n', spans[last].end);
+      if (actions[last].end > end_line) end_line = text.find('\n', actions[last].end);
     }
-    end_line = std::min(end_line, text.size());
-    bool alone = true;
-    size_t from = begin_line;
-    for (size_t k = first; k <= last; ++k) {
-      alone = alone &&
-              std::all_of(text.begin() + static_cast<std::ptrdiff_t>(from),
-                          text.begin() + static_cast<std::ptrdiff_t>(spans[k].begin), is_blank);
-      from = spans[k].end;
-    }
-    alone = alone && std::all_of(text.begin() + static_cast<std::ptrdiff_t>(from),
-                                 text.begin() + static_cast<std::ptrdiff_t>(end_line), is_blank);
-    for (size_t k = first; k <= last; ++k) {
+    const std::span<const ByteRange> group(&actions[first], last + 1 - first);
+    const bool alone = hold_only_actions(text, begin_line, std::min(end_line, text.size()), group);
+    for (const ByteRange& action : group) {
       if (alone) {
-        blank_out(result, spans[k].begin, spans[k].end);
+        blank_out(result, action);
       } else {
-        std::fill(result.begin() + static_cast<std::ptrdiff_t>(spans[k].begin),
-                  result.begin() + static_cast<std::ptrdiff_t>(spans[k].end), 'x');
+        std::fill(result.begin() + action.begin, result.begin() + action.end, 'x');
       }
     }
     first = last + 1;

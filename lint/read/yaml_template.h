@@ -3,11 +3,17 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "lint/read/source.h"
 
 namespace kvbudget {
 
 /// True when the text holds an action (`{{ … }}`, `{% … %}`): its value is decided elsewhere.
 bool has_template_action(std::string_view text);
+
+/// The actions of `text`, in order.
+std::vector<ByteRange> template_actions(std::string_view text);
 
 /// A copy of the same length that parses as YAML: actions become plain letters, and lines that hold
 /// nothing else become blank. Text without actions comes back as it is.

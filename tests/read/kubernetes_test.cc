@@ -214,6 +214,26 @@ TEST_CASE("a broken document does not hide the engine beside it") {
   CHECK(file.position(contents.errors[0].where.range.begin) == Position{1, 4});
 }
 
+TEST_CASE("what stands in a condition of a template is not known") {
+  const SourceFile file("f.yaml",
+                        "{{- if .Values.enabled }}\n" + deployment(R"(image: vllm/vllm-openai
+args:
+- --model
+- m
+{{- if .Values.lora }}
+- --enable-lora
+{{- end }}
+env:
+{{- range .Values.env }}
+- {name: A, value: "1"}
+{{- end }}
+- {name: B, value: "2"})") + "{{- end }}\n");
+  const EngineStart start = only_start(file);
+  CHECK(words_of(start) == "--model m ?--enable-lora");
+  CHECK(env_of(start, "A") == "?");
+  CHECK(env_of(start, "B") == "2");
+}
+
 TEST_CASE("several engines of one script have names of their own") {
   const SourceFile file("f.yaml",
                         deployment("image: x\ncommand: [sh, -c, 'vllm serve a || vllm serve b']"));
