@@ -5,7 +5,7 @@
 namespace kvbudget {
 namespace {
 
-constexpr size_t kMaxEnvironment = 2000;  // variables; people set some dozens
+constexpr size_t kMaxEnvironment = 500;  // variables; people set some dozens
 
 bool same(const ShellValue& a, const ShellValue& b) {
   const auto equal = [](const Word& x, const Word& y) {
