@@ -5,6 +5,7 @@
 namespace kvbudget {
 namespace {
 
+constexpr size_t kMaxVariables = 5000;   // more are not remembered
 constexpr size_t kMaxEnvironment = 500;  // variables; people set some dozens
 
 bool same(const ShellValue& a, const ShellValue& b) {
@@ -45,6 +46,9 @@ const ShellValue* ShellScope::find(std::string_view name) const {
 }
 
 ShellScope::Variable& ShellScope::change(const SourceText& name) {
+  if (variables_.size() >= kMaxVariables && variables_.find(name.view()) == variables_.end()) {
+    return overflow_ = {};
+  }
   auto [found, inserted] = variables_.try_emplace(name.str());
   if (inserted) {
     found->second.name = name;

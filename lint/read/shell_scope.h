@@ -65,6 +65,7 @@ class ShellScope {
   void restore(Frame& frame);
 
   std::map<std::string, Variable, std::less<>> variables_;
+  Variable overflow_;  // takes what is assigned when there are too many variables
   std::vector<Frame> frames_;
   uint64_t budget_ = uint64_t{4} << 20;
 };
