@@ -3,7 +3,8 @@
 namespace kvbudget {
 
 memory::GpuMemory Deployment::card() const {
-  return {gpu->memory_bytes, gpu->capability.major, gpu->capability.minor};
+  return {gpu->memory_bytes, gpu->capability.major, gpu->capability.minor, gpu->memory_low_bytes,
+          gpu->memory_high_bytes};
 }
 
 Location Deployment::where_of(std::string_view setting) const {

@@ -5,6 +5,7 @@
 
 #include "lint/engine/flags.h"
 #include "lint/engine/image.h"
+#include "lint/engine/json_text.h"
 #include "lint/engine/resolve.h"
 #include "lint/models/online_quantization.h"
 
@@ -162,6 +163,21 @@ bool length_is_checked(const Deployment& d) {
   return guard == nullptr || (guard->known && (guard->value.view() == "0" || guard->value.empty()));
 }
 
+std::optional<bool> switched(const Deployment& d, std::string_view name) {
+  const EnvVar* variable = d.env(name);
+  if (variable == nullptr || !variable->known || variable->value.empty()) return std::nullopt;
+  return variable->value.view() != "0";
+}
+
+// Variables and modes that decide what the profile run measures.
+void find_environment(Deployment& d) {
+  d.engine.model_runner_v2 = switched(d, "VLLM_USE_V2_MODEL_RUNNER");
+  d.engine.graphs_in_budget = switched(d, "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS");
+  const std::string graphs =
+      json_member(d.settings.text("compilation-config"), "cudagraph_mode").value_or("FULL");
+  d.engine.full_cudagraphs = graphs.find("FULL") != std::string::npos;
+}
+
 void find_numbers(Deployment& d) {
   if (d.shape) {
     d.context = context_limit(*d.shape, d.version, d.settings.is_true("disable-sliding-window"));
@@ -170,6 +186,9 @@ void find_numbers(Deployment& d) {
   const ResolveResult numbers = resolve(
       {d.settings, d.version, d.gpu ? &*d.gpu : nullptr, d.shape.get(), d.context.default_tokens});
   d.engine = numbers.engine;
+  d.engine.release_assumed = d.version_assumed;
+  d.engine.v0_engine = numbers.v0_engine;
+  find_environment(d);
   if (d.context_checked) d.engine.model_length_limit = d.context.limit_tokens;
   for (const std::string& name : numbers.unreadable) {
     missing(d, name, "the value of " + name + " is decided elsewhere or is no number",

@@ -30,8 +30,9 @@ void check(const Deployment& d, Reporter& reporter) {
   if (!d.settings.has("gpu-memory-utilization") || d.engine.kv_cache_memory_bytes) return;
   // Without an estimate there is no telling what else is needed, and a start that fails has its own
   // finding.
-  if (!d.estimate || d.estimate->obstacle != memory::Obstacle::kNone) return;
+  if (!d.estimate) return;
   const memory::Estimate& e = *d.estimate;
+  if (e.obstacle != memory::Obstacle::kNone && !memory::is_beside_budget(e.obstacle)) return;
   const uint64_t left = e.total_bytes - std::min(e.requested_bytes, e.total_bytes);
   const uint64_t wanted = memory::add(e.outside.best, kFragmentationBytes);
   if (left >= wanted && d.engine.gpu_memory_utilization < kAlwaysTooHigh) return;

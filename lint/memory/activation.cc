@@ -1,86 +1,144 @@
 // Two moments compete for the peak.
 //
 // 1. Sampling. The last stage gathers logits of max_num_seqs sequences over the whole vocabulary
-// (tensor
-//    parallelism does not divide them), copies them to float32 and filters them, while the hidden
-//    states of the batch are still alive: vllm/v1/worker/gpu_model_runner.py, profile_run and
-//    _dummy_sampler_run.
+//    (tensor parallelism does not divide them), copies them to float32 and filters them, while the
+//    hidden states of the batch are still alive: vllm/v1/worker/gpu_model_runner.py, profile_run
+//    and _dummy_sampler_run.
 // 2. The widest MLP of the forward pass over max_num_batched_tokens tokens: gate, up and their
-// product beside about
-//    four hidden states.
+//    product beside a few hidden states.
 //
-// Expert kernels keep their workspaces (vllm/model_executor/layers/fused_moe) through both. A
-// pipeline stage also holds the hidden states and residual it received, or hands on. Coefficients:
-// engine_model.cc. Compared with runs in tests/memory/accuracy_test.cc.
+// Alive in both: cuBLAS's workspace, the workspaces of expert kernels, the inputs and outputs of
+// the multimodal encoder's dummy batch, what a pipeline stage received or hands on. While a cold
+// compile cache is filled, a copy of the embedding table competes too. What differs between
+// releases is in engine_model.cc; compared with runs in tests/accuracy.
 #include "lint/memory/activation.h"
 
 #include <algorithm>
 
-#include "lint/memory/engine_model.h"
-
 namespace kvbudget::memory {
 namespace {
 
-// What no tensor explains, found alike on every dense run of 0.15 to 0.19: graph inputs, block
-// tables, metadata.
-constexpr uint64_t kUnexplainedBytes = 40 * kMiB;
-// The forward pass in units of tokens x elements, from runs where it is the peak (granite-3.1-8b on
-// 0.19).
-constexpr double kMlpWidths = 3.0;
-constexpr double kHiddenWidths = 4.2;
+constexpr uint64_t kVocabularyPadding = 64;
+constexpr uint64_t kFloatBytes = 4;
 
 uint64_t scaled(uint64_t bytes, double factor) {
   return static_cast<uint64_t>(static_cast<double>(bytes) * factor);
 }
 
-uint64_t hidden_bytes(const ModelShape& model, const EngineSettings& settings) {
-  return mul(mul(settings.max_num_batched_tokens, model.hidden_size),
-             layout::bits(settings.dtype) / 8);
+// The batch of the profile run and the sizes that follow from it.
+struct Batch {
+  Batch(const ModelShape& model, const EngineSettings& settings)
+      : tokens(settings.max_num_batched_tokens),
+        sequences(std::min(settings.max_num_seqs, settings.max_num_batched_tokens)),
+        element(layout::bits(settings.dtype) / 8),
+        tp(std::max<uint64_t>(settings.tensor_parallel, 1)),
+        vocabulary(mul(ceil_div(model.vocab_size, kVocabularyPadding), kVocabularyPadding)),
+        hidden(mul(mul(tokens, model.hidden_size), element)) {}
+
+  uint64_t tokens;
+  uint64_t sequences;
+  uint64_t element;  ///< bytes
+  uint64_t tp;
+  uint64_t vocabulary;
+  uint64_t hidden;  ///< bytes of one hidden state of every token
+};
+
+uint64_t sampling_bytes(const ModelShape& model, const Batch& batch, const ProfileRules& rules,
+                        const GpuMemory& gpu) {
+  const uint64_t entries = mul(batch.sequences, batch.vocabulary);
+  const uint64_t logits = mul(entries, batch.element);
+  // The states that are sampled from, and the random ones that replace them in the dummy run.
+  const uint64_t sampled = mul(mul(batch.sequences, model.hidden_size), 2 * batch.element);
+  uint64_t bytes =
+      add(add(batch.hidden, sampled), add(logits, scaled(entries, rules.sampler_bytes)));
+  if (rules.sampler_rows) {
+    const uint64_t rows = std::min<uint64_t>(multiprocessors(gpu), batch.sequences);
+    bytes = add(bytes, mul(mul(rows, batch.vocabulary), kFloatBytes));
+  }
+  return bytes;
 }
 
-uint64_t forward_bytes(const ModelShape& model, const EngineSettings& settings) {
-  const uint64_t tp = std::max<uint64_t>(settings.tensor_parallel, 1);
-  const uint64_t mlp = mul(mul(settings.max_num_batched_tokens, model.intermediate_size / tp),
-                           layout::bits(settings.dtype) / 8);
-  return add(scaled(mlp, kMlpWidths), scaled(hidden_bytes(model, settings), kHiddenWidths));
-}
-
-uint64_t expert_workspace(const ModelShape& model, const EngineSettings& settings) {
+// TritonExperts.workspace_shapes in vllm/model_executor/layers/fused_moe/fused_moe.py.
+uint64_t expert_workspace(const ModelShape& model, const EngineSettings& settings,
+                          const Batch& batch, bool stays) {
   if (model.num_experts == 0) return 0;
-  const uint64_t tp =
-      settings.expert_parallel ? 1 : std::max<uint64_t>(settings.tensor_parallel, 1);
-  const uint64_t width = model.moe_intermediate_size / tp;
-  const uint64_t hidden = model.hidden_size;
-  const uint64_t rows = mul(settings.max_num_batched_tokens, model.experts_per_token);
-  const uint64_t elements =
-      mul(rows, add(std::max(mul(2, width), hidden), std::max(width, hidden)));
-  return mul(elements, layout::bits(settings.dtype) / 8);
+  const uint64_t width = model.moe_intermediate_size / (settings.expert_parallel ? 1 : batch.tp);
+  const uint64_t first = std::max<uint64_t>(mul(2, width), model.hidden_size);
+  const uint64_t second = stays ? std::max<uint64_t>(width, model.hidden_size) : width;
+  return mul(mul(mul(batch.tokens, model.experts_per_token), add(first, second)), batch.element);
+}
+
+uint64_t forward_bytes(const ModelShape& model, const EngineSettings& settings, const Batch& batch,
+                       const ProfileRules& rules) {
+  const uint64_t mlp =
+      mul(mul(batch.tokens, mul(3, model.intermediate_size / batch.tp)), batch.element);
+  const uint64_t experts = rules.experts_stay ? 0 : expert_workspace(model, settings, batch, false);
+  return add(std::max(mlp, experts), scaled(batch.hidden, rules.hidden_widths));
+}
+
+// MultiModalBudget: as many of the largest items as the batch holds, at least one.
+uint64_t encoder_bytes(const ModelShape& model, const Batch& batch) {
+  const EncoderProfile& item = model.encoder;
+  if (item.item_tokens == 0) return 0;
+  const uint64_t items = std::max<uint64_t>(batch.tokens / item.item_tokens, 1);
+  const uint64_t elements = add(mul(item.item_tokens, model.hidden_size), item.item_inputs);
+  return mul(mul(items, elements), batch.element);
+}
+
+uint64_t embedding_copy(const ModelShape& model, const EngineSettings& settings, const Batch& batch,
+                        uint32_t stage) {
+  constexpr uint64_t kBeside = 16 * kMiB;
+  // Multimodal models look their embeddings up outside the compiled part.
+  if (settings.enforce_eager || model.multimodal || stage != 0) return 0;
+  return add(mul(mul(batch.vocabulary / batch.tp, model.hidden_size), batch.element), kBeside);
+}
+
+// How far off the peak may be, as a share.
+double trust_in(const ModelShape& model, const EngineSettings& settings, const ProfileRules& rules,
+                bool forward) {
+  double share = rules.trust;
+  if (forward) share = std::max(share, 0.15);
+  if (model.num_experts != 0) share = std::max(share, 0.03);
+  if (model.multimodal) share = std::max(share, model.encoder.item_tokens == 0 ? 0.15 : 0.03);
+  return settings.release_assumed ? std::max(share, 0.3) : share;
 }
 
 }  // namespace
 
-uint64_t sampler_bytes(const ModelShape& model, const EngineSettings& settings) {
-  const ProfileRules rules = profile_rules(settings.release, model.num_experts != 0);
-  const double per_entry = rules.sampler_bytes + layout::bits(settings.dtype) / 8;
-  return scaled(mul(settings.max_num_seqs, model.vocab_size), per_entry);
+Interval activation_peak(const ModelShape& model, const EngineSettings& settings,
+                         const GpuMemory& gpu, uint32_t stage, const Fitted& fitted) {
+  const ProfileRules rules = profile_rules(runner_of(model, settings), settings.release);
+  const Batch batch(model, settings);
+  const bool last = stage + 1 >= settings.pipeline_parallel;
+  const uint64_t forward = forward_bytes(model, settings, batch, rules);
+  const uint64_t sampling = last ? sampling_bytes(model, batch, rules, gpu) : 0;
+
+  uint64_t stays = add(scaled(kMiB, fitted.activation_mib), cublas_workspace_bytes(gpu));
+  if (rules.experts_stay) stays = add(stays, expert_workspace(model, settings, batch, true));
+  stays = add(stays, encoder_bytes(model, batch));
+  // Received: hidden states and residual. Handed on: those and the output buffer.
+  if (settings.pipeline_parallel > 1) stays = add(stays, mul(batch.hidden, last ? 2 : 3));
+
+  const uint64_t warm = add(std::max(forward, sampling), stays);
+  const uint64_t copy = embedding_copy(model, settings, batch, stage);
+  const uint64_t cold = rules.compiler_copies ? std::max(warm, copy) : warm;
+  const double trust = trust_in(model, settings, rules, forward > sampling);
+  const uint64_t slack = 6 * kMiB;
+  return {scaled(warm, 1.0 - trust) - std::min(slack, scaled(warm, 1.0 - trust)), cold,
+          add(scaled(cold, 1.0 + trust), slack)};
 }
 
-Interval activation_peak(const ModelShape& model, const EngineSettings& settings, uint32_t stage) {
-  const ProfileRules rules = profile_rules(settings.release, model.num_experts != 0);
-  const uint64_t hidden = hidden_bytes(model, settings);
-  const bool last = stage + 1 >= settings.pipeline_parallel;
-  uint64_t peak = forward_bytes(model, settings);
-  if (last && rules.sampler == SamplerPlace::kInProfile) {
-    peak = std::max(peak, add(sampler_bytes(model, settings), hidden));
-  }
-  // Received: hidden states and residual. Handed on: those and the output buffer.
-  if (settings.pipeline_parallel > 1) peak = add(peak, mul(hidden, last ? 2 : 3));
-  peak = add(peak, add(expert_workspace(model, settings), kUnexplainedBytes));
-  Interval result;
-  result.best = peak;
-  result.low = scaled(peak, rules.activation_low);
-  result.high = add(scaled(peak, rules.activation_high), rules.activation_extra_high_bytes);
-  return result;
+Interval sampler_warm_up(const ModelShape& model, const EngineSettings& settings) {
+  const ProfileRules rules = profile_rules(runner_of(model, settings), settings.release);
+  if (rules.warm_up_bytes == 0.0) return {};
+  // Every request brings the tokens of one step and one more (vllm/v1/worker/gpu/warmup.py).
+  const uint64_t step = 1 + uint64_t{settings.num_speculative_tokens};
+  const uint64_t requests =
+      std::min<uint64_t>(settings.max_num_seqs, settings.max_num_batched_tokens / (step + 1));
+  const uint64_t entries = mul(mul(requests, step), model.vocab_size);
+  // Rejection sampling of drafts keeps a float32 copy of the logits.
+  const double bytes = step > 1 ? 6.0 : rules.warm_up_bytes;
+  return {scaled(entries, bytes * 0.8), scaled(entries, bytes), scaled(entries, bytes * 2.0)};
 }
 
 }  // namespace kvbudget::memory

@@ -5,15 +5,17 @@
 #include <cstdint>
 
 #include "lint/memory/bytes.h"
+#include "lint/memory/engine_model.h"
 #include "lint/memory/engine_settings.h"
 #include "lint/memory/model_shape.h"
 
 namespace kvbudget::memory {
 
-Interval activation_peak(const ModelShape& model, const EngineSettings& settings, uint32_t stage);
+Interval activation_peak(const ModelShape& model, const EngineSettings& settings,
+                         const GpuMemory& gpu, uint32_t stage, const Fitted& fitted);
 
-/// One dummy sampling step: logits of every sequence and what sorts and masks them. Bytes; part of
-/// the peak or not by release (engine_model.h).
-uint64_t sampler_bytes(const ModelShape& model, const EngineSettings& settings);
+/// What the sampler's warm-up takes after the cache has been allocated, where the profile did not
+/// hold it already: Model Runner V2, outside the budget.
+Interval sampler_warm_up(const ModelShape& model, const EngineSettings& settings);
 
 }  // namespace kvbudget::memory

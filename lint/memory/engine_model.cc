@@ -1,75 +1,179 @@
 #include "lint/memory/engine_model.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "lint/memory/bytes.h"
 
 namespace kvbudget::memory {
 namespace {
 
-// First release of each row, as EngineRelease::number. Read from the bottom up: the last row that
-// is not newer holds.
+// Tables are read downwards: the last row whose release has come holds.
+template <typename Row, size_t N>
+const Row& last_row(const Row (&rows)[N], EngineRelease release) {
+  const Row* result = &rows[0];
+  for (const Row& row : rows) {
+    if (release.number >= row.since) result = &row;
+  }
+  return *result;
+}
+
+// Sampler. The peak of a dummy sampling step on logits of 2 bytes is
+// - up to 0.16: 38 B an entry: float32 copy (4), torch.sort's values and 64-bit indices (12) and as
+//   much again with its keys as scratch (20): vllm/v1/sample/ops/topk_topp_sampler.py. The V0
+//   engine does the same (vllm/model_executor/layers/sampler.py). Confirmed to the logged digit by
+//   0.6.4 (1.26 GiB), 0.10.2, 0.11 (six models) and 0.15, 0.16.
+// - from 0.17: 14 B: float32 copy, probabilities and exponential noise; the Triton kernel that
+//   filters in place keeps a float32 row per multiprocessor (topk_topp_triton.py). Later releases
+//   call FlashInfer first and the same code after it. 27 models on 0.17 to 0.19.
+// - runner V2 profiles without sampling parameters, so nothing but the logits (PRs 44443, 48037,
+//   53183); its warm-up then takes about 7 B (0.26 GiB for 256 x 151,936: PR 57926).
+//
+// Forward pass. Beside gate, up and their product: two hidden states, the attention's output and
+// part of a fourth on V1 (granite-3.1-8b 0.85 GiB; first stage of Llama-3.1-8B 1.10); two on V2,
+// whose figure leaves out what stays allocated (Qwen3-32B 0.33 GiB with 2,048 tokens).
+//
+// Expert workspaces belong to a manager that never frees them from 0.13
+// (vllm/v1/worker/workspace.py); before, they came and went with the forward pass.
+//
+// Compiler. On a cold compile cache Inductor times kernels of the first piece with a second
+// embedding table: 1.04 GiB for Qwen2.5-7B, 1.46 for Qwen3-14B and Qwen3-32B where warm starts log
+// 0.33 (0.28; issues 54383, 54122); 0.48 GiB of cache missing for Llama-3.1-8B on 0.19. Nothing of
+// it on 0.17.
+//
+// Graphs: gpu_worker.py subtracts its estimate by default from 0.20; runner V2 estimates nothing up
+// to 0.28. The estimate is as large as the pool on most models and twice that on some.
 struct ProfileRow {
   uint32_t since;
   ProfileRules rules;
 };
+constexpr ProfileRow kV0Rows[] = {
+    {0, {36.0, false, 0.0, 3.7, false, false, false, false, 0.5, 0.30}},
+};
+constexpr ProfileRow kV1Rows[] = {
+    {0, {36.0, false, 0.0, 3.7, false, false, false, false, 1.5, 0.02}},
+    {1100, {36.0, false, 0.0, 3.7, false, false, false, true, 1.0, 0.01}},
+    {1300, {36.0, false, 0.0, 3.7, true, false, false, true, 1.0, 0.01}},
+    {1700, {12.0, true, 0.0, 3.7, true, false, false, true, 1.0, 0.01}},
+    {1800, {12.0, true, 0.0, 3.7, true, true, false, true, 1.0, 0.01}},
+    {2000, {12.0, true, 0.0, 3.7, true, true, true, true, 1.0, 0.02}},
+};
+constexpr ProfileRow kV2Rows[] = {
+    {0, {0.0, false, 7.2, 2.0, true, true, false, true, 0.65, 0.15}},
+    {2900, {0.0, false, 7.2, 2.0, true, true, true, true, 1.0, 0.15}},
+};
 
-// Sampler: public start-up logs of 54 runs of 0.19.0 on H100 and of Qwen3-14B on 0.15 to 0.18
-// (llm-d planner, accuracy/results, 2026). Up to 0.16 top-k/top-p sorts the logits through PyTorch
-// (about 36 B an entry: float32 copies, sorted values, 64-bit indices, softmax, cumulative sum,
-// masks); from 0.17 one kernel does it in place and about 12.5 B remain. Model Runner V2 (dense
-// models from 0.25, all from 0.29) profiles without sampling (vllm PRs 44443, 48037, 53183). A cold
-// compile cache can hold 1.2 GiB more (vllm issues 54383, 54122). V0: logs of 0.6.4 and 0.7.2; its
-// peak was measured from the device, so anything that happens to be there counts. Graphs:
-// vllm/v1/worker/gpu_worker.py subtracts the estimate by default from 0.20.0; the V2 runner of 0.25
-// to 0.28 reserves nothing for dense models (vllm issue 49224).
-constexpr SamplerPlace kIn = SamplerPlace::kInProfile;
-constexpr SamplerPlace kAfter = SamplerPlace::kAfterBudget;
-constexpr uint64_t kColdCompile = kGiB + kGiB / 5;
-constexpr ProfileRow kDense[] = {
-    {0, {kIn, 4.0, false, false, 0.3, 2.5, kGiB}},
-    {800, {kIn, 36.1, true, false, 0.97, 1.03, kGiB / 8}},
-    {1700, {kIn, 12.5, true, false, 0.97, 1.03, kGiB / 8}},
-    {2000, {kIn, 12.5, true, true, 0.97, 1.03, kGiB / 8}},
-    {2500, {kAfter, 12.5, true, false, 0.8, 1.2, kColdCompile}},
-    {2900, {kAfter, 12.5, true, true, 0.8, 1.2, kColdCompile}},
-};
-constexpr ProfileRow kMoe[] = {
-    {0, {kIn, 4.0, false, false, 0.3, 2.5, kGiB}},
-    {800, {kIn, 36.1, true, false, 0.9, 1.1, kGiB / 2}},
-    {1700, {kIn, 12.5, true, false, 0.9, 1.1, kGiB / 2}},
-    {2000, {kIn, 12.5, true, true, 0.9, 1.1, kGiB / 2}},
-    {2900, {kAfter, 12.5, true, true, 0.8, 1.2, kColdCompile}},
-};
+// DEFAULT_V2_MODEL_RUNNER_ARCHITECTURES in vllm/config/vllm.py.
+constexpr std::string_view kV2In022[] = {"Qwen3ForCausalLM"};
+constexpr std::string_view kV2In024[] = {"Qwen3ForCausalLM",    "DeepseekV2ForCausalLM",
+                                         "Qwen2MoeForCausalLM", "GraniteMoeForCausalLM",
+                                         "LlamaForCausalLM",    "MistralForCausalLM"};
+constexpr std::string_view kV2In025[] = {
+    "DeepseekV2ForCausalLM",           "GraniteMoeForCausalLM",        "InklingForCausalLM",
+    "InklingForConditionalGeneration", "LongcatFlashNgramForCausalLM", "Qwen2MoeForCausalLM"};
 
 template <size_t N>
-ProfileRules last_row(const ProfileRow (&rows)[N], EngineRelease release) {
-  ProfileRules result = rows[0].rules;
-  for (const ProfileRow& row : rows) {
-    if (release.number >= row.since) result = row.rules;
-  }
-  return result;
+bool among(const std::string_view (&names)[N], std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
+
+bool has_state(const ModelShape& model) {
+  return std::any_of(model.caches.begin(), model.caches.end(),
+                     [](const LayerCache& layer) { return layer.kind == CacheKind::kMamba; });
+}
+
+// VllmConfig.use_v2_model_runner.
+bool defaults_to_v2(const ModelShape& model, EngineRelease release) {
+  const bool plain = model.num_experts == 0 && model.quantization.empty();
+  if (release.at_least(29)) return true;
+  if (release.at_least(25)) {
+    return !has_state(model) && (model.num_experts == 0 || among(kV2In025, model.architecture));
+  }
+  if (release.at_least(24)) return among(kV2In024, model.architecture);
+  return release.at_least(22) && plain && among(kV2In022, model.architecture);
+}
+
+// Data-centre cards that rank with the others over NVLink and run its all-reduce kernels.
+bool is_hopper_class(const GpuMemory& gpu) {
+  return (gpu.capability_major == 9 || gpu.capability_major == 10) && gpu.total_bytes >= 60 * kGiB;
+}
+
+struct OverheadRow {
+  uint32_t since;
+  OverheadRules rules;
+};
+
+// GiB. V0 up to 0.6.4 counts all that is on the device, contexts included: 1.79 on H100, 0.39 on a
+// V100, 3.58 with two ranks. V1 on H100: 0.13 up to 0.17; from 0.18 0.25, because the figure is
+// taken after graphs have been tried (two Granite models 0.46). Two ranks over NVLink: 0.55 in
+// 0.11, 1.38 on H200 in 0.10.2, 2.07 from 0.19 (all-reduce workspaces); four 2.13 to 2.21. Ada and
+// Ampere cards show next to nothing up to 0.17; eight L40S over PCIe 0.21 (0.10.2).
+constexpr OverheadRow kV0Overheads[] = {
+    {0, {0.3, 0.9, 2.1, 0.1, 0.6, 2.2, 0.0}},
+    {605, {0.03, 0.13, 0.5, 0.0, 0.15, 1.2, 0.0}},
+};
+constexpr OverheadRow kHopperOverheads[] = {
+    {0, {0.10, 0.13, 0.20, 0.30, 0.42, 1.40, 0.10}},
+    {1800, {0.22, 0.25, 0.47, 1.70, 1.82, 2.00, 0.09}},
+};
+constexpr OverheadRow kOtherOverheads[] = {
+    {0, {0.0, 0.04, 0.15, 0.0, 0.15, 0.80, 0.0}},
+    {1800, {0.03, 0.20, 0.40, 0.0, 0.20, 1.20, 0.10}},
+};
 
 }  // namespace
 
-ProfileRules profile_rules(EngineRelease release, bool moe) {
-  return moe ? last_row(kMoe, release) : last_row(kDense, release);
+Runner runner_of(const ModelShape& model, const EngineSettings& settings) {
+  if (settings.v0_engine) return Runner::kV0;
+  const bool v2 = settings.model_runner_v2.value_or(defaults_to_v2(model, settings.release));
+  return v2 ? Runner::kV2 : Runner::kV1;
 }
 
-// GiB. Hopper, one GPU: 0.13 up to 0.17 and 0.25 from 0.18 (same logs; two Granite runs 0.46). Ada
-// and Ampere cards show next to nothing (RTX 3090 on 0.17.1: under 0.03). Tensor parallelism over
-// NVLink: 0.42 in 0.11, 1.13 on H200 in 0.10.2, 1.82 to 1.96 in 0.19 on H100 (all-reduce
-// workspaces); over PCIe 0.1 (8 x L40S, 0.10.2).
-OverheadRules overhead_rules(EngineRelease release, const GpuMemory& gpu) {
-  if (!release.at_least(8)) return {0.05, 0.25, 1.9, 0.0, 0.5, 2.0};
-  const bool newer = release.at_least(18);
-  const bool nvlink =
-      gpu.capability_major >= 9 && gpu.total_bytes >= 60 * kGiB && gpu.capability_major != 12;
-  if (nvlink) {
-    return newer ? OverheadRules{0.20, 0.25, 0.48, 0.4, 1.85, 2.1}
-                 : OverheadRules{0.10, 0.13, 0.30, 0.3, 0.42, 1.9};
+ProfileRules profile_rules(Runner runner, EngineRelease release) {
+  if (runner == Runner::kV0) return last_row(kV0Rows, release).rules;
+  return runner == Runner::kV2 ? last_row(kV2Rows, release).rules
+                               : last_row(kV1Rows, release).rules;
+}
+
+OverheadRules overhead_rules(Runner runner, EngineRelease release, const GpuMemory& gpu) {
+  if (runner == Runner::kV0) return last_row(kV0Overheads, release).rules;
+  return is_hopper_class(gpu) ? last_row(kHopperOverheads, release).rules
+                              : last_row(kOtherOverheads, release).rules;
+}
+
+// Free memory missing at start on idle cards: 0.51 on one H100; 1.43 to 2.07 where NCCL's
+// communicators are made before the engine looks (0.19: init_device). Smaller cards 0.1 to 0.4.
+ContextRules context_rules(Runner runner, EngineRelease release, const GpuMemory& gpu) {
+  // Up to 0.6.4 the contexts are part of what the engine counts.
+  if (runner == Runner::kV0 && !release.at_least(6, 5)) return {};
+  if (is_hopper_class(gpu)) return {0.45, 0.51, 0.60, 1.00, 1.53, 2.10};
+  return {0.10, 0.25, 0.42, 0.20, 0.60, 1.20};
+}
+
+// Product data; cards of one capability are told apart by their memory.
+uint32_t multiprocessors(const GpuMemory& gpu) {
+  struct Row {
+    uint8_t major, minor;
+    uint64_t least_gib;
+    uint32_t count;
+  };
+  constexpr Row kRows[] = {{7, 0, 0, 80},   {7, 5, 0, 40},   {8, 0, 0, 108},  {8, 6, 0, 82},
+                           {8, 9, 0, 58},   {8, 9, 23, 128}, {8, 9, 40, 142}, {9, 0, 0, 132},
+                           {10, 0, 0, 148}, {10, 3, 0, 148}, {12, 0, 0, 170}, {12, 0, 90, 188},
+                           {12, 1, 0, 48}};
+  uint32_t count = 128;
+  for (const Row& row : kRows) {
+    const bool same = row.major == gpu.capability_major && row.minor == gpu.capability_minor;
+    if (same && gpu.total_bytes >= row.least_gib * kGiB) count = row.count;
   }
-  return newer ? OverheadRules{0.0, 0.12, 0.45, 0.05, 0.3, 1.9}
-               : OverheadRules{0.0, 0.03, 0.30, 0.05, 0.2, 1.2};
+  return count;
+}
+
+// parseChosenWorkspaceSize in aten/src/ATen/cuda/CUDABlas.cpp, torch 2.5 to 2.13.
+uint64_t cublas_workspace_bytes(const GpuMemory& gpu) {
+  const bool large =
+      gpu.capability_minor == 0 && (gpu.capability_major == 9 || gpu.capability_major == 10);
+  return large ? 32 * kMiB : 8 * kMiB + 128 * kKiB;
 }
 
 }  // namespace kvbudget::memory

@@ -22,6 +22,10 @@ struct EngineRelease {
 
 struct EngineSettings {
   EngineRelease release;
+  bool release_assumed = false;  ///< nobody stated it: what differs between releases widens terms
+  bool v0_engine = false;        ///< the engine before V1: the default up to 0.7
+  std::optional<bool> model_runner_v2;  ///< $VLLM_USE_V2_MODEL_RUNNER; the release decides if unset
+  std::optional<bool> graphs_in_budget;  ///< $VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS, likewise
   uint32_t tensor_parallel = 1;
   uint32_t pipeline_parallel = 1;
   uint32_t data_parallel = 1;
@@ -44,6 +48,7 @@ struct EngineSettings {
   bool enforce_eager = false;
   uint32_t cudagraph_sizes = 0;     ///< number of batch sizes captured, 0 with eager
   uint32_t max_cudagraph_size = 0;  ///< tokens
+  bool full_cudagraphs = true;      ///< whole decode steps are captured too, not only pieces
   bool prefix_caching = true;
   bool async_scheduling = false;
   bool hybrid_kv_cache_manager = true;
@@ -55,8 +60,11 @@ struct EngineSettings {
 /// The card as memory sees it.
 struct GpuMemory {
   uint64_t total_bytes = 0;
-  uint8_t capability_major = 0;
+  uint8_t capability_major = 0;  ///< 0 on other vendors' cards
   uint8_t capability_minor = 0;
+  /// Lowest and highest total seen on such cards; 0 where the total is known exactly.
+  uint64_t low_bytes = 0;
+  uint64_t high_bytes = 0;
 };
 
 }  // namespace kvbudget::memory

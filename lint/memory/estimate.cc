@@ -1,13 +1,14 @@
 #include "lint/memory/estimate.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "lint/memory/activation.h"
-#include "lint/memory/engine_model.h"
 #include "lint/memory/explain.h"
 #include "lint/memory/layer_specs.h"
 #include "lint/memory/overheads.h"
 #include "lint/memory/plan.h"
+#include "lint/memory/verdict.h"
 #include "lint/memory/weights.h"
 
 namespace kvbudget::memory {
@@ -16,7 +17,8 @@ namespace {
 // One pipeline stage: its terms and what they leave. Tensor-parallel ranks of a stage are alike.
 struct Stage {
   std::vector<Term> terms;
-  Interval outside;
+  Interval used;
+  Interval context, warm_up, outside;
   SignedInterval available;
 };
 
@@ -29,8 +31,8 @@ int64_t difference(uint64_t a, uint64_t b) {
 
 // int(total * utilization), as vllm/v1/worker/utils.py request_memory (math.ceil from 0.11; one
 // byte).
-uint64_t requested(const EngineSettings& settings, const GpuMemory& gpu) {
-  const double bytes = static_cast<double>(gpu.total_bytes) * settings.gpu_memory_utilization;
+uint64_t requested(const EngineSettings& settings, uint64_t total) {
+  const double bytes = static_cast<double>(total) * settings.gpu_memory_utilization;
   return bytes <= 0.0 ? 0 : static_cast<uint64_t>(bytes);
 }
 
@@ -39,43 +41,79 @@ uint64_t weights_on_gpu(const ModelShape& model, const EngineSettings& settings,
   return less(rank_weight_bytes(model, settings, stage), static_cast<uint64_t>(offload));
 }
 
-Interval sum(const std::vector<Term>& terms, bool in_budget) {
-  Interval total;
-  for (const Term& term : terms) {
-    if (term.in_budget != in_budget) continue;
-    total.low = add(total.low, term.bytes.low);
-    total.best = add(total.best, term.bytes.best);
-    total.high = add(total.high, term.bytes.high);
+// A sum of figures that err independently of each other.
+class Sum {
+ public:
+  void add_interval(const Interval& bytes) {
+    best_ = add(best_, bytes.best);
+    below_ += squared(bytes.best, bytes.low);
+    above_ += squared(bytes.high, bytes.best);
   }
-  return total;
+  Interval interval() const { return {less(best_, root(below_)), best_, add(best_, root(above_))}; }
+
+ private:
+  static double squared(uint64_t a, uint64_t b) {
+    const double distance = static_cast<double>(less(a, b));
+    return distance * distance;
+  }
+  static uint64_t root(double sum) { return static_cast<uint64_t>(std::sqrt(sum)); }
+
+  uint64_t best_ = 0;
+  double below_ = 0.0;
+  double above_ = 0.0;
+};
+
+std::vector<Term> terms_of(const ModelShape& model, const EngineSettings& settings,
+                           const GpuMemory& gpu, uint32_t index, const Fitted& fitted) {
+  const ProfileRules rules = profile_rules(runner_of(model, settings), settings.release);
+  const bool counted = settings.graphs_in_budget.value_or(rules.graphs_in_budget);
+  return {
+      {"weights", weight_interval(weights_on_gpu(model, settings, index), model), true,
+       "tensors of config.json, divided over ranks"},
+      {"activation", activation_peak(model, settings, gpu, index, fitted), true,
+       "profile run: forward pass and sampler"},
+      {"non_torch", non_torch_bytes(model, settings, gpu, fitted), true,
+       "seen in start-up logs of this class of GPU"},
+      {"cuda_graphs", cuda_graph_bytes(model, settings, fitted), counted,
+       counted ? "counted by this version" : "beside the budget in this version"},
+  };
+}
+
+// The budget's own range, from the totals that such cards report.
+Interval budget_of(const EngineSettings& settings, const GpuMemory& gpu) {
+  const uint64_t low = gpu.low_bytes == 0 ? gpu.total_bytes : gpu.low_bytes;
+  const uint64_t high = gpu.high_bytes == 0 ? gpu.total_bytes : gpu.high_bytes;
+  return {requested(settings, low), requested(settings, gpu.total_bytes),
+          requested(settings, high)};
 }
 
 Stage make_stage(const ModelShape& model, const EngineSettings& settings, const GpuMemory& gpu,
-                 uint32_t index) {
-  const ProfileRules rules = profile_rules(settings.release, model.num_experts != 0);
+                 uint32_t index, const Fitted& fitted) {
   Stage stage;
-  stage.terms = {
-      {"weights", weight_interval(weights_on_gpu(model, settings, index), model), true,
-       "tensors of config.json, divided over ranks"},
-      {"activation", activation_peak(model, settings, index), true,
-       "profile run: forward pass and sampler"},
-      {"non_torch", non_torch_bytes(settings, gpu), true,
-       "seen in start-up logs of this class of GPU"},
-      {"cuda_graphs", cuda_graph_bytes(model, settings), rules.graphs_in_budget,
-       rules.graphs_in_budget ? "counted by this version" : "beside the budget in this version"},
+  stage.terms = terms_of(model, settings, gpu, index, fitted);
+  stage.context = cuda_context_bytes(model, settings, gpu);
+  stage.warm_up = sampler_warm_up(model, settings);
+  Sum used, outside;
+  for (const Term& term : stage.terms) (term.in_budget ? used : outside).add_interval(term.bytes);
+  stage.used = used.interval();
+  outside.add_interval(stage.context);
+  outside.add_interval(stage.warm_up);
+  stage.outside = outside.interval();
+
+  const Interval budget = budget_of(settings, gpu);
+  // What is left errs upwards where the terms err downwards.
+  const uint64_t middle = stage.used.best;
+  const auto spread = [](uint64_t a, uint64_t b) {
+    return std::hypot(static_cast<double>(a), static_cast<double>(b));
   };
-  const Interval inside = sum(stage.terms, true);
-  const uint64_t budget = requested(settings, gpu);
-  stage.available = {difference(budget, inside.high), difference(budget, inside.best),
-                     difference(budget, inside.low)};
+  const int64_t best = difference(budget.best, middle);
+  const double down = spread(stage.used.high - middle, less(budget.best, budget.low));
+  const double up = spread(middle - stage.used.low, less(budget.high, budget.best));
+  stage.available = {best - static_cast<int64_t>(down), best, best + static_cast<int64_t>(up)};
   if (settings.kv_cache_memory_bytes) {
     const auto fixed = difference(*settings.kv_cache_memory_bytes, 0);
     stage.available = {fixed, fixed, fixed};
   }
-  const Interval context = cuda_context_bytes(settings);
-  const Interval graphs = sum(stage.terms, false);
-  stage.outside = {add(context.low, graphs.low), add(context.best, graphs.best),
-                   add(context.high, graphs.high)};
   return stage;
 }
 
@@ -106,62 +144,6 @@ Capacity capacity(const Planner& planner, const Plan& plan, const std::vector<in
   result.tokens = plan.ranks.empty() ? plan.kv_tokens : plan.ranks.front().log_tokens;
   for (const RankPlan& rank : plan.ranks) result.tokens = std::min(result.tokens, rank.log_tokens);
   return result;
-}
-
-Obstacle obstacle_of(const Estimate& e, const Plan& plan, const EngineSettings& settings,
-                     uint64_t weights, uint64_t everything) {
-  if (settings.kv_cache_memory_bytes) {
-    if (weights > e.total_bytes) return Obstacle::kWeightsExceedBudget;
-    if (everything > e.total_bytes) return Obstacle::kCacheExceedsMemory;
-  } else if (weights > e.requested_bytes) {
-    return Obstacle::kWeightsExceedBudget;
-  }
-  if (plan.refusal == Refusal::kNoMemory) return Obstacle::kNoRoomForCache;
-  return plan.ok() ? Obstacle::kNone : Obstacle::kContextTooLong;
-}
-
-// What the engine refuses before it looks at memory.
-Obstacle refused_by_settings(const ModelShape& model, const EngineSettings& settings) {
-  if (model.num_heads % std::max(settings.tensor_parallel, 1U) != 0) {
-    return Obstacle::kHeadsNotDivisible;
-  }
-  const bool checked = settings.model_length_limit != 0 && !settings.auto_fit_max_model_len;
-  return checked && settings.max_model_len > settings.model_length_limit
-             ? Obstacle::kLengthAboveModel
-             : Obstacle::kNone;
-}
-
-// Plans at the ends of what is available.
-struct Plans {
-  Plan low, best, high;
-};
-
-// An obstacle at the optimistic end is certain, and is named as the likely end meets it; one at the
-// pessimistic end alone is a possibility.
-void judge(Estimate& e, const ModelShape& model, const EngineSettings& settings,
-           const Plans& plans) {
-  const Interval& weights = e.term("weights")->bytes;
-  const Interval all = sum(e.terms, true);
-  const uint64_t fixed = settings.kv_cache_memory_bytes.value_or(0);
-  const auto at = [&](const Plan& plan, uint64_t Interval::*end) {
-    return obstacle_of(e, plan, settings, weights.*end, add(all.*end, fixed));
-  };
-  e.obstacle_certain = at(plans.high, &Interval::low) != Obstacle::kNone;
-  e.obstacle =
-      e.obstacle_certain ? at(plans.best, &Interval::best) : at(plans.low, &Interval::high);
-  if (const Obstacle refused = refused_by_settings(model, settings); refused != Obstacle::kNone) {
-    e.obstacle = refused;
-    e.obstacle_certain = true;
-  }
-  const bool dies = (e.obstacle == Obstacle::kWeightsExceedBudget && weights.low > e.total_bytes) ||
-                    e.obstacle == Obstacle::kCacheExceedsMemory;
-  if (e.obstacle == Obstacle::kNone) {
-    e.verdict = Verdict::kStarts;
-  } else if (!e.obstacle_certain) {
-    e.verdict = Verdict::kUnsure;
-  } else {
-    e.verdict = dies ? Verdict::kOutOfMemory : Verdict::kRefuses;
-  }
 }
 
 void describe_groups(const Plan& plan, Estimate& e) {
@@ -207,13 +189,17 @@ const Term* Estimate::term(std::string_view name) const {
   return found == terms.end() ? nullptr : &*found;
 }
 
-Estimate estimate(const ModelShape& model, const EngineSettings& settings, const GpuMemory& gpu) {
+Estimate estimate(const ModelShape& model, const EngineSettings& given, const GpuMemory& gpu,
+                  const Fitted& fitted) {
+  EngineSettings settings = given;
+  // The old engine keeps every token of every layer.
+  if (settings.v0_engine) settings.hybrid_kv_cache_manager = false;
   Estimate e;
   e.total_bytes = gpu.total_bytes;
-  e.requested_bytes = settings.kv_cache_memory_bytes ? 0 : requested(settings, gpu);
+  e.requested_bytes = settings.kv_cache_memory_bytes ? 0 : requested(settings, gpu.total_bytes);
   std::vector<Stage> stages;
   for (uint32_t i = 0; i < std::max(settings.pipeline_parallel, 1U); ++i) {
-    stages.push_back(make_stage(model, settings, gpu, i));
+    stages.push_back(make_stage(model, settings, gpu, i, fitted));
   }
   const Planner planner(plan_input(model, settings));
   const std::vector<int64_t> low = at_end(stages, &SignedInterval::low);
@@ -227,13 +213,17 @@ Estimate estimate(const ModelShape& model, const EngineSettings& settings, const
 
   const size_t rank = tightest(stages, planner, e.max_model_len);
   e.tightest_stage = static_cast<uint32_t>(rank);
-  e.terms = stages[rank].terms;
-  e.available = stages[rank].available;
-  e.outside = stages[rank].outside;
+  Stage& stage = stages[rank];
+  e.terms = std::move(stage.terms);
+  e.used = stage.used;
+  e.available = stage.available;
+  e.outside = stage.outside;
+  e.context = stage.context;
+  e.warm_up = stage.warm_up;
   e.needed_bytes = planner.needed_bytes(rank, e.max_model_len);
   e.bytes_per_token = planner.bytes_per_token(rank);
   describe_groups(plans.high.ok() ? plans.high : plans.best, e);
-  judge(e, model, settings, plans);
+  judge(e, model, settings, gpu, plans);
   e.because = because(model, settings, e);
   return e;
 }

@@ -5,7 +5,8 @@
 //
 // and the KV cache that fits into it. `estimate` redoes the engine's own arithmetic for the
 // engine's own version; where the engine measures (activation peak, NCCL buffers, graph pools) the
-// term is an interval.
+// term is an interval. Terms err independently of each other, so the ends of a sum are the root of
+// the summed squares away from its middle.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "lint/memory/bytes.h"
+#include "lint/memory/engine_model.h"
 #include "lint/memory/engine_settings.h"
 #include "lint/memory/model_shape.h"
 
@@ -46,13 +48,21 @@ const char* verdict_name(Verdict verdict);  // "starts", "refuses", "out_of_memo
 /// The first thing that keeps an engine from starting; each is one rule's business.
 enum class Obstacle {
   kNone,
-  kHeadsNotDivisible,    ///< the engine's own check, before any memory is used
-  kLengthAboveModel,     ///< likewise: max_model_len is longer than the model was built for
-  kWeightsExceedBudget,  ///< weights alone are more than the budget (or the card)
-  kNoRoomForCache,       ///< nothing is left for the KV cache
-  kContextTooLong,       ///< the cache does not hold one request of max_model_len
-  kCacheExceedsMemory,   ///< kv_cache_memory_bytes and the rest are more than the card
+  kHeadsNotDivisible,        ///< the engine's own check, before any memory is used
+  kLengthAboveModel,         ///< likewise: max_model_len is longer than the model was built for
+  kBudgetExceedsFree,        ///< the start check: less than utilisation x total is free
+  kWeightsExceedBudget,      ///< weights alone are more than the budget (or the card)
+  kActivationExceedsMemory,  ///< the profile run, encoder included, does not fit the card
+  kNoRoomForCache,           ///< nothing is left for the KV cache
+  kContextTooLong,           ///< the cache does not hold one request of max_model_len
+  kStateBlocksTooFew,        ///< fewer blocks than max_num_seqs need for recurrent state
+  kCacheExceedsMemory,       ///< kv_cache_memory_bytes and the rest are more than the card
+  kGraphsExceedMemory,       ///< CUDA graphs, taken beside the budget, are more than is left
+  kSamplerExceedsMemory,     ///< the sampler's warm-up is more than is left
 };
+
+/// The cache has its place, but what the engine takes beside its budget may not have one.
+bool is_beside_budget(Obstacle obstacle);
 
 /// What the KV cache holds at one end of the interval.
 struct Capacity {
@@ -67,8 +77,12 @@ struct Estimate {
   std::vector<Term> terms;       ///< of the tightest rank
   uint64_t total_bytes = 0;      ///< of the card
   uint64_t requested_bytes = 0;  ///< utilisation x total; 0 when kv_cache_memory_bytes is set
+  Interval used;                 ///< sum of the terms inside the budget
   SignedInterval available;      ///< for the KV cache, on the tightest rank
-  Interval outside;  ///< taken beside the budget: CUDA contexts, graphs where not counted
+  /// Taken beside the budget: CUDA contexts, graphs where not counted, the sampler's warm-up where
+  /// the profile does not hold it.
+  Interval outside;
+  Interval context, warm_up;    ///< parts of `outside`
   uint32_t tightest_stage = 0;  ///< pipeline stage of that rank
   std::vector<CacheGroup> groups;
   uint64_t bytes_per_token = 0;  ///< one more token of a long sequence, unpadded
@@ -82,6 +96,7 @@ struct Estimate {
   const Term* term(std::string_view name) const;
 };
 
-Estimate estimate(const ModelShape& model, const EngineSettings& settings, const GpuMemory& gpu);
+Estimate estimate(const ModelShape& model, const EngineSettings& settings, const GpuMemory& gpu,
+                  const Fitted& fitted = {});
 
 }  // namespace kvbudget::memory

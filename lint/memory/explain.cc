@@ -23,6 +23,13 @@ std::string needs_text(const Estimate& e) {
          gib_text(e.needed_bytes) + " of KV cache, " + range_text(e.available) + " is available";
 }
 
+std::string beside_text(const Estimate& e) {
+  const uint64_t left = e.total_bytes > e.requested_bytes ? e.total_bytes - e.requested_bytes : 0;
+  return gib_text(e.outside.best) + " (" + gib_number(static_cast<int64_t>(e.outside.low)) +
+         " to " + gib_number(static_cast<int64_t>(e.outside.high)) +
+         ") beside the budget, which leaves " + gib_text(left);
+}
+
 }  // namespace
 
 std::string budget_text(const Estimate& estimate, const EngineSettings& settings) {
@@ -55,6 +62,22 @@ std::string because(const ModelShape& model, const EngineSettings& settings, con
              " beside everything else is more than the " + gib_text(e.total_bytes) + " of the GPU";
     case Obstacle::kContextTooLong:
       return needs_text(e);
+    case Obstacle::kBudgetExceedsFree:
+      return "the start check wants " + gib_text(e.requested_bytes) + " of " +
+             gib_text(e.total_bytes) + " to be free, CUDA contexts take about " +
+             gib_text(e.context.best);
+    case Obstacle::kActivationExceedsMemory:
+      return "the profile run needs " + gib_text(e.used.best) + " of a " + gib_text(e.total_bytes) +
+             " GPU, " + gib_text(e.term("activation")->bytes.best) + " of it for activations";
+    case Obstacle::kStateBlocksTooFew:
+      return "max-num-seqs " + std::to_string(settings.max_num_seqs) +
+             " is more than the cache's blocks for recurrent state, about " +
+             with_commas(e.best.num_blocks);
+    case Obstacle::kGraphsExceedMemory:
+      return "CUDA graphs run out of memory: contexts and graphs take " + beside_text(e);
+    case Obstacle::kSamplerExceedsMemory:
+      return "the sampler's warm-up runs out of memory: contexts, graphs and sampler take " +
+             beside_text(e);
     case Obstacle::kNone:
       break;
   }

@@ -110,6 +110,13 @@ struct ContextSource {
   std::optional<uint64_t> rope_original_length;
 };
 
+/// What the profile run feeds a vision or audio tower: items of the largest size that the model's
+/// processor accepts.
+struct EncoderProfile {
+  uint64_t item_tokens = 0;  ///< that one item becomes in the language model; 0 when not known
+  uint64_t item_inputs = 0;  ///< elements of its pixels or features
+};
+
 struct ModelShape {
   std::string id;            ///< "meta-llama/Llama-3.1-8B-Instruct", or the path of its config
   std::string architecture;  ///< "LlamaForCausalLM"
@@ -129,6 +136,7 @@ struct ModelShape {
   uint32_t moe_intermediate_size = 0;
   bool tied_embeddings = false;
   bool multimodal = false;
+  EncoderProfile encoder;  ///< of multimodal models
   uint32_t sliding_window = 0;  ///< of config.json as the engine applies it, 0 none
   /// Rows of the rotary cos/sin caches, [rows, rotary_dim] in the model's dtype on every rank and
   /// stage; 0 without rotary embedding.

@@ -2,18 +2,23 @@
 #pragma once
 
 #include "lint/memory/bytes.h"
+#include "lint/memory/engine_model.h"
 #include "lint/memory/engine_settings.h"
 #include "lint/memory/model_shape.h"
 
 namespace kvbudget::memory {
 
 /// What the engine logs as non-torch memory of one rank.
-Interval non_torch_bytes(const EngineSettings& settings, const GpuMemory& gpu);
+Interval non_torch_bytes(const ModelShape& model, const EngineSettings& settings,
+                         const GpuMemory& gpu, const Fitted& fitted);
 
 /// What the CUDA contexts of a rank take before the engine counts anything, outside its budget.
-Interval cuda_context_bytes(const EngineSettings& settings);
+Interval cuda_context_bytes(const ModelShape& model, const EngineSettings& settings,
+                            const GpuMemory& gpu);
 
-/// The pool of captured CUDA graphs of one rank; zero with eager mode.
-Interval cuda_graph_bytes(const ModelShape& model, const EngineSettings& settings);
+/// The pool of captured CUDA graphs of one rank; zero with eager mode. Where the engine subtracts
+/// an estimate of its own, that.
+Interval cuda_graph_bytes(const ModelShape& model, const EngineSettings& settings,
+                          const Fitted& fitted);
 
 }  // namespace kvbudget::memory

@@ -79,7 +79,9 @@ TEST_CASE("the first thing that fails is the obstacle, and weights come before c
   const Estimate full = estimate(model_of(22), engine_of(8192), kCard);
   CHECK(full.obstacle == Obstacle::kWeightsExceedBudget);
   CHECK(full.verdict == Verdict::kRefuses);
-  const Estimate tight = estimate(model_of(21), engine_of(8192), kCard);
+  EngineSettings wide = engine_of(8192);
+  wide.max_num_batched_tokens = 8192;
+  const Estimate tight = estimate(model_of(21), wide, kCard);
   CHECK(tight.obstacle == Obstacle::kNoRoomForCache);
   const Estimate long_context = estimate(model_of(8), engine_of(1 << 20), kCard);
   CHECK(long_context.obstacle == Obstacle::kContextTooLong);

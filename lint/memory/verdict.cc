@@ -1,0 +1,129 @@
+// Order of a start-up: free memory is compared with the budget (vllm/v1/worker/utils.py,
+// request_memory, from 0.9.1); weights are loaded; the profile run; the cache is planned and
+// allocated; CUDA graphs are captured; the sampler is warmed up. What runs after the plan finds
+// only what lies beside the budget: the memory of the profile run's peak can be borrowed by graph
+// capture, but the sampler needs it back.
+#include "lint/memory/verdict.h"
+
+#include <algorithm>
+
+namespace kvbudget::memory {
+namespace {
+
+uint64_t less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
+
+// The figures at one end of their intervals.
+struct End {
+  const Plan& plan;
+  uint64_t weights;
+  uint64_t activation;
+  uint64_t used;  ///< inside the budget, without the cache
+  uint64_t context;
+  uint64_t outside;
+  uint64_t warm_up;
+  uint64_t total;
+  uint64_t requested;
+};
+
+bool has_state(const Plan& plan) {
+  return std::any_of(plan.groups.begin(), plan.groups.end(),
+                     [](const PlanGroup& group) { return group.kind == SpecKind::kMamba; });
+}
+
+// "max_num_seqs exceeds available Mamba cache blocks": vllm/config/compilation.py, a check of full
+// CUDA graphs from 0.20.
+bool lacks_state_blocks(const EngineSettings& settings, const Plan& plan) {
+  const bool checked = settings.release.at_least(20) && settings.full_cudagraphs &&
+                       settings.cudagraph_sizes != 0 && !settings.enforce_eager;
+  return checked && has_state(plan) && settings.max_num_seqs > plan.num_blocks;
+}
+
+Obstacle beside_budget(const EngineSettings& settings, const End& end) {
+  const uint64_t cache = settings.kv_cache_memory_bytes.value_or(0);
+  const uint64_t budget =
+      settings.kv_cache_memory_bytes ? add(end.used, cache) : std::min(end.requested, end.total);
+  const uint64_t left = less(end.total, budget);
+  if (end.outside <= left) return Obstacle::kNone;
+  const uint64_t before_warm_up = less(end.outside, end.warm_up);
+  return before_warm_up > add(left, end.activation) ? Obstacle::kGraphsExceedMemory
+                                                    : Obstacle::kSamplerExceedsMemory;
+}
+
+Obstacle obstacle_at(const EngineSettings& settings, const End& end) {
+  const bool fixed = settings.kv_cache_memory_bytes.has_value();
+  const bool start_check = !fixed && !settings.v0_engine && settings.release.at_least(9, 1);
+  if (start_check && end.context > less(end.total, end.requested)) {
+    return Obstacle::kBudgetExceedsFree;
+  }
+  if (end.weights > (fixed ? end.total : std::min(end.requested, end.total))) {
+    return Obstacle::kWeightsExceedBudget;
+  }
+  if (add(end.used, end.context) > end.total) return Obstacle::kActivationExceedsMemory;
+  if (fixed && add(end.used, *settings.kv_cache_memory_bytes) > end.total) {
+    return Obstacle::kCacheExceedsMemory;
+  }
+  if (end.plan.refusal == Refusal::kNoMemory) return Obstacle::kNoRoomForCache;
+  if (!end.plan.ok()) return Obstacle::kContextTooLong;
+  if (lacks_state_blocks(settings, end.plan)) return Obstacle::kStateBlocksTooFew;
+  return beside_budget(settings, end);
+}
+
+// What the engine refuses before it looks at memory.
+Obstacle refused_by_settings(const ModelShape& model, const EngineSettings& settings) {
+  if (model.num_heads % std::max(settings.tensor_parallel, 1U) != 0) {
+    return Obstacle::kHeadsNotDivisible;
+  }
+  const bool checked = settings.model_length_limit != 0 && !settings.auto_fit_max_model_len;
+  return checked && settings.max_model_len > settings.model_length_limit
+             ? Obstacle::kLengthAboveModel
+             : Obstacle::kNone;
+}
+
+Verdict verdict_of(const Estimate& e) {
+  if (e.obstacle == Obstacle::kNone) return Verdict::kStarts;
+  if (!e.obstacle_certain) return Verdict::kUnsure;
+  switch (e.obstacle) {
+    case Obstacle::kWeightsExceedBudget:
+      return e.term("weights")->bytes.low > e.total_bytes ? Verdict::kOutOfMemory
+                                                          : Verdict::kRefuses;
+    case Obstacle::kActivationExceedsMemory:
+    case Obstacle::kCacheExceedsMemory:
+    case Obstacle::kGraphsExceedMemory:
+    case Obstacle::kSamplerExceedsMemory:
+      return Verdict::kOutOfMemory;
+    default:
+      return Verdict::kRefuses;
+  }
+}
+
+}  // namespace
+
+bool is_beside_budget(Obstacle obstacle) {
+  return obstacle == Obstacle::kBudgetExceedsFree || obstacle == Obstacle::kGraphsExceedMemory ||
+         obstacle == Obstacle::kSamplerExceedsMemory;
+}
+
+void judge(Estimate& e, const ModelShape& model, const EngineSettings& settings,
+           const GpuMemory& gpu, const Plans& plans) {
+  const Interval& weights = e.term("weights")->bytes;
+  const Interval& activation = e.term("activation")->bytes;
+  const uint64_t high_total = gpu.high_bytes == 0 ? gpu.total_bytes : gpu.high_bytes;
+  const uint64_t low_total = gpu.low_bytes == 0 ? gpu.total_bytes : gpu.low_bytes;
+  const auto share = [&](uint64_t total) {
+    return static_cast<uint64_t>(static_cast<double>(total) * settings.gpu_memory_utilization);
+  };
+  const auto at = [&](const Plan& plan, uint64_t Interval::*end, uint64_t total) {
+    return obstacle_at(settings, {plan, weights.*end, activation.*end, e.used.*end, e.context.*end,
+                                  e.outside.*end, e.warm_up.*end, total, share(total)});
+  };
+  e.obstacle_certain = at(plans.high, &Interval::low, high_total) != Obstacle::kNone;
+  e.obstacle = e.obstacle_certain ? at(plans.best, &Interval::best, gpu.total_bytes)
+                                  : at(plans.low, &Interval::high, low_total);
+  if (const Obstacle refused = refused_by_settings(model, settings); refused != Obstacle::kNone) {
+    e.obstacle = refused;
+    e.obstacle_certain = true;
+  }
+  e.verdict = verdict_of(e);
+}
+
+}  // namespace kvbudget::memory
