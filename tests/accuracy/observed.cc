@@ -37,6 +37,9 @@ ObservedRun read_run(const json& row) {
   read(truth, "activation_gib", run.activation_gib);
   read(truth, "non_torch_gib", run.non_torch_gib);
   read(truth, "kv_available_gib", run.kv_available_gib);
+  read(truth, "graph_gib", run.graph_gib);
+  read(truth, "needed_kv_gib", run.needed_kv_gib);
+  read(truth, "est_max_len", run.est_max_len);
   read(truth, "max_concurrency", run.max_concurrency);
   read(truth, "blocks", run.blocks);
   read(truth, "kv_tokens", run.kv_tokens);
@@ -60,7 +63,12 @@ bool ObservedRun::usable(std::string_view what) const {
 std::vector<ObservedRun> observed_runs() {
   std::vector<ObservedRun> runs;
   std::ifstream lines(std::string(KVB_SOURCE_DIR) + "/fixtures/observed/runs.jsonl");
-  for (std::string line; std::getline(lines, line);) runs.push_back(read_run(json::parse(line)));
+  constexpr Version kFirst{0, 6, 0};
+  for (std::string line; std::getline(lines, line);) {
+    ObservedRun run = read_run(json::parse(line));
+    const std::optional<Version> version = parse_version(run.engine);
+    if (version && *version >= kFirst) runs.push_back(std::move(run));
+  }
   return runs;
 }
 
@@ -83,6 +91,23 @@ std::optional<Deployment> judge(const ObservedRun& run) {
   Deployment deployment = resolve_deployment(contents.starts.front(), inputs);
   if (!deployment.shape && config.empty()) return std::nullopt;
   return deployment;
+}
+
+const Collection& collection() {
+  static const Collection result = [] {
+    Collection all;
+    for (ObservedRun& run : observed_runs()) {
+      std::optional<Deployment> d = judge(run);
+      if (d && d->estimate) {
+        all.judged.push_back({std::move(run), std::move(*d)});
+        continue;
+      }
+      const bool reason = d && !d->missing.empty();
+      all.unknown.push_back(run.id + ": " + (reason ? d->missing.front().detail : "no config"));
+    }
+    return all;
+  }();
+  return result;
 }
 
 }  // namespace kvbudget::test

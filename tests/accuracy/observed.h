@@ -21,17 +21,33 @@ struct ObservedRun {
   std::vector<std::pair<std::string, std::string>> env;
   std::vector<std::string> usable_for;  ///< what the inputs determine: "weights", "kv_bytes", …
   std::string outcome;                  ///< "ok", "kv_too_small", "oom_load", …
-  std::optional<double> weights_gib, activation_gib, non_torch_gib, kv_available_gib,
-      max_concurrency;
-  std::optional<uint64_t> blocks, kv_tokens;
+  std::optional<double> weights_gib, activation_gib, non_torch_gib, graph_gib, kv_available_gib,
+      needed_kv_gib, max_concurrency;
+  std::optional<uint64_t> blocks, kv_tokens, est_max_len;
 
   bool usable(std::string_view what) const;
+  /// Runs of one release on one kind of card, logged in full: the yardstick of the memory model.
+  bool in_core_set() const { return id.starts_with("h100-") || id.starts_with("sweep-"); }
 };
 
+/// Releases 0.6 to 0.33; older ones are kept as data only.
 std::vector<ObservedRun> observed_runs();
 
 /// Our answer for a run, from its command line alone. Configs come from the shared collection where
 /// there is one, else from the built-in catalogue; nullopt when neither knows the model.
 std::optional<Deployment> judge(const ObservedRun& run);
+
+struct JudgedRun {
+  ObservedRun run;
+  Deployment deployment;  ///< with an estimate
+};
+
+struct Collection {
+  std::vector<JudgedRun> judged;
+  std::vector<std::string> unknown;  ///< "id: why there is no estimate"
+};
+
+/// Every run, judged once.
+const Collection& collection();
 
 }  // namespace kvbudget::test
