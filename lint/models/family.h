@@ -72,6 +72,7 @@ struct Family {
   bool mla = false;                     ///< latent attention (mla.cc)
   State state = State::kNone;           ///< of the layers that are not attention
   bool state_beside_attention = false;  ///< every layer has both
+  bool gemma4 = false;                  ///< layers that differ as gemma4.h says
   bool attention_free = false;          ///< no layer is attention
   std::string_view claims = {};         ///< keys of attention that this family understands
   const Moe* moe = nullptr;

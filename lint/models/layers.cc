@@ -2,6 +2,7 @@
 // window wins, else the config's window counts for every layer, unless use_sliding_window is false.
 #include "lint/models/layers.h"
 
+#include "lint/models/gemma4.h"
 #include "lint/models/mla.h"
 #include "lint/models/moe.h"
 #include "lint/models/state.h"
@@ -110,8 +111,11 @@ void apply_chunks(const Config& config, uint32_t layer, LayerPlan& plan) {
   plan.window_tokens = static_cast<uint32_t>(chunk);
 }
 
-LayerPlan base_plan(const Family& family) {
+LayerPlan base_plan(const Family& family, const ModelShape& shape) {
   LayerPlan layer;
+  layer.head_dim = shape.head_dim;
+  layer.kv_heads = shape.num_kv_heads;
+  layer.mlp_width = shape.intermediate_size;
   layer.attention = !family.attention_free;
   layer.state = family.attention_free || family.state_beside_attention;
   if (family.attention_free) layer.feed = Feed::kNone;
@@ -137,7 +141,7 @@ std::vector<LayerPlan> plan_layers(const Config& config, const Family& family, M
   check_length(config, "hybrid_override_pattern", symbols.size(), shape.num_layers);
   std::vector<LayerPlan> plan;
   for (uint32_t i = 0; i < shape.num_layers && !config.failed(); ++i) {
-    LayerPlan layer = base_plan(family);
+    LayerPlan layer = base_plan(family, shape);
     if (family.moe != nullptr && is_moe_layer(config, i)) layer.feed = Feed::kExperts;
     if (!symbols.empty()) {
       apply_symbol(symbols[i], config, layer);
@@ -154,6 +158,7 @@ std::vector<LayerPlan> plan_layers(const Config& config, const Family& family, M
     }
     plan.push_back(layer);
   }
+  if (family.gemma4) adjust_gemma4_layers(config, shape, plan);
   return plan;
 }
 
@@ -164,11 +169,11 @@ void add_caches(const Config& config, const Family& family, const std::vector<La
     cache.layer = i;
     if (family.mla && plan[i].attention) {
       add_latent_caches(config, cache, shape);
-    } else if (plan[i].attention) {
+    } else if (plan[i].attention && plan[i].own_cache) {
       cache.kind = plan[i].kind;
       cache.window_tokens = plan[i].window_tokens;
-      cache.kv_heads = shape.num_kv_heads;
-      cache.head_dim = cache.value_head_dim = shape.head_dim;
+      cache.kv_heads = plan[i].kv_heads;
+      cache.head_dim = cache.value_head_dim = plan[i].head_dim;
       shape.caches.push_back(cache);
     }
     if (!plan[i].state) continue;

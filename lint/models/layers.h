@@ -18,6 +18,10 @@ struct LayerPlan {
   memory::CacheKind kind = memory::CacheKind::kFull;  ///< of the attention
   uint32_t window_tokens = 0;                         ///< the window or chunk
   Feed feed = Feed::kMlp;
+  uint32_t head_dim = 0;
+  uint32_t kv_heads = 0;
+  uint32_t mlp_width = 0;
+  bool own_cache = true;  ///< false: uses the cache of an earlier layer
 };
 
 /// One entry per layer. Sets ModelShape::sliding_window; fails on `config` for what is unknown.

@@ -188,6 +188,16 @@ void add_projector(const Config& vision, const Tower& tower, const Widths& w, We
   }
 }
 
+// A conformer (Gemma 4): two MLPs, attention with relative positions and a convolution make about
+// 24 square matrices a layer.
+void add_audio(const Config& root, WeightList& list) {
+  const auto audio = root.nested("audio_config");
+  if (!audio) return;
+  const uint64_t width = audio->required("hidden_size", kMaxWidth);
+  const uint64_t layers = audio->required("num_hidden_layers", 1024);
+  list.outer("audio.layers", 24 * width, width, Split::kNone, Place::kEveryStage, false, layers);
+}
+
 }  // namespace
 
 void add_tower(const Config& root, const ModelShape& shape, WeightList& list) {
@@ -205,6 +215,7 @@ void add_tower(const Config& root, const ModelShape& shape, WeightList& list) {
   add_blocks(*tower, widths, list);
   add_embeddings(*vision, widths, list);
   add_projector(*vision, *tower, widths, list);
+  add_audio(root, list);
 }
 
 }  // namespace kvbudget::models

@@ -3,6 +3,7 @@
 // are one tensor, gate and up projections another.
 #include "lint/models/weights.h"
 
+#include "lint/models/gemma4.h"
 #include "lint/models/layers.h"
 #include "lint/models/mla.h"
 #include "lint/models/moe.h"
@@ -46,14 +47,14 @@ uint64_t qk_norm_rows(QkNorm norm, const ModelShape& shape) {
   return 0;
 }
 
-void add_attention(const Config& config, const Family& family, const ModelShape& shape,
-                   WeightList& list) {
-  const uint64_t query_rows = uint64_t{shape.num_heads} * shape.head_dim;
-  const uint64_t kv_rows = uint64_t{shape.num_kv_heads} * shape.head_dim;
+void add_attention(const Config& config, const Family& family, const LayerPlan& layer,
+                   const ModelShape& shape, WeightList& list) {
+  const uint64_t query_rows = uint64_t{shape.num_heads} * layer.head_dim;
+  const uint64_t kv_rows = uint64_t{layer.kv_heads} * layer.head_dim;
   list.linear("self_attn",
               {{"q_proj", (family.output_gate ? 2 : 1) * query_rows},
-               {"k_proj", kv_rows, Split::kKvHeads, shape.head_dim},
-               {"v_proj", kv_rows, Split::kKvHeads, shape.head_dim}},
+               {"k_proj", kv_rows, Split::kKvHeads, layer.head_dim},
+               {"v_proj", kv_rows, Split::kKvHeads, layer.head_dim}},
               shape.hidden_size, is_set(config, family.qkv_bias));
   list.linear("self_attn", {{"o_proj", shape.hidden_size, Split::kColumns}}, query_rows,
               is_set(config, family.out_bias));
@@ -62,10 +63,9 @@ void add_attention(const Config& config, const Family& family, const ModelShape&
   if (family.attention_sinks) list.vectors("self_attn.sinks", shape.num_heads);
 }
 
-void add_mlp(const Config& config, const Family& family, const ModelShape& shape,
+void add_mlp(const Config& config, const Family& family, uint64_t inner, const ModelShape& shape,
              WeightList& list) {
   const bool bias = is_set(config, family.mlp_bias);
-  const uint64_t inner = shape.intermediate_size;
   list.linear("mlp", {{"gate_proj", family.gated ? inner : 0}, {"up_proj", inner}},
               shape.hidden_size, bias);
   list.linear("mlp", {{"down_proj", shape.hidden_size, Split::kColumns}}, inner, bias);
@@ -111,14 +111,16 @@ void add_weights(const Config& config, const Family& family, const std::vector<L
   for (uint32_t layer = 0; layer < plan.size() && !config.failed(); ++layer) {
     list.set_layer(layer);
     if (plan[layer].attention && family.mla) add_latent_attention(config, layer, shape, list);
-    if (plan[layer].attention && !family.mla) add_attention(config, family, shape, list);
+    if (plan[layer].attention && !family.mla)
+      add_attention(config, family, plan[layer], shape, list);
     if (plan[layer].state) add_state_layer(config, family.state, shape, list);
-    if (plan[layer].feed == Feed::kMlp) add_mlp(config, family, shape, list);
+    if (plan[layer].feed == Feed::kMlp) add_mlp(config, family, plan[layer].mlp_width, shape, list);
     if (plan[layer].feed == Feed::kExperts && family.moe != nullptr) {
       add_experts(config, *family.moe, layer, shape, list);
     }
     if (norm > 0) list.vectors("layernorm", norm, family.layer_norms);
   }
+  if (family.gemma4) add_layer_embeddings(config, shape, list);
   add_head(family, shape, width, list);
 }
 
