@@ -136,7 +136,7 @@ TEST_CASE("dotted keys build the JSON of their flag and win over it") {
   });
 }
 
-TEST_CASE("-O means what the release says") {
+TEST_CASE("flag -O means what the release says") {
   check_rows({
       {"0.8.5", "M -O3", "model=M compilation-config=3"},
       {"0.8.5", "M -O 3", "model=M compilation-config=3"},
