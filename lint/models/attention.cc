@@ -95,9 +95,7 @@ void refuse_unknown_attention(const Config& config, const Family& family) {
     const Json* value = config.find(key);
     if (value == nullptr || innocent(key, *value)) continue;
     if (family.moe != nullptr && is_experts(key)) continue;
-    if (any_part(family.claims, '|', [&](std::string_view claim) { return claim == key; })) {
-      continue;
-    }
+    if (listed(family.claims, key)) continue;
     config.fail("key '" + std::string(key) + "' is not understood for this architecture");
   }
 }

@@ -23,6 +23,10 @@ std::optional<uint64_t> whole(const Json& value) {
 
 }  // namespace
 
+bool listed(std::string_view list, std::string_view name) {
+  return any_part(list, '|', [&](std::string_view entry) { return entry == name; });
+}
+
 void Config::fail(std::string message) const {
   if (error_->empty()) *error_ = std::move(message);
 }

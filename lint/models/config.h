@@ -73,4 +73,7 @@ bool any_part(std::string_view list, char separator, Visit visit) {
   return false;
 }
 
+/// Whether "a|b|c" has `name` among its parts.
+bool listed(std::string_view list, std::string_view name);
+
 }  // namespace kvbudget::models

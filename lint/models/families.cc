@@ -273,10 +273,6 @@ constexpr Family kDense[] = {
      .tied = true},
 };
 
-bool listed(std::string_view list, std::string_view name) {
-  return any_part(list, '|', [&](std::string_view entry) { return entry == name; });
-}
-
 }  // namespace
 
 std::span<const Family> dense_families() { return kDense; }

@@ -10,7 +10,7 @@ constexpr std::string_view kDeltaKeys =
 constexpr std::string_view kMamba1Keys = "state_size|ssm_cfg|mamba_d_state|attn_layer_period";
 constexpr std::string_view kMamba2Keys =
     "mamba_d_state|mamba_d_ssm|mamba_num_heads|mamba_n_heads|ssm_state_size|"
-    "hybrid_override_pattern";
+    "hybrid_override_pattern|layers_block_type";
 
 constexpr Moe kNextExperts{.shared_size = "shared_expert_intermediate_size", .shared_gate = true};
 constexpr Moe kNemotronExperts{.shared_size = "moe_shared_expert_intermediate_size",

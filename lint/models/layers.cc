@@ -18,10 +18,6 @@ namespace {
 constexpr uint64_t kMaxLayers = 4096;
 constexpr uint64_t kMaxWindow = uint64_t{1} << 31;
 
-bool any_of(std::string_view names, std::string_view name) {
-  return any_part(names, '|', [&](std::string_view entry) { return entry == name; });
-}
-
 // Where the windows of attention layers come from, and which layers have one.
 class Windows {
  public:
@@ -62,7 +58,7 @@ class Windows {
 // One entry of layer_types.
 void apply_type(const std::string& type, const Config& config, const Family& family,
                 uint32_t window, LayerPlan& layer) {
-  if (any_of("sliding_attention|local|local_attention", type)) {
+  if (listed("sliding_attention|local|local_attention", type)) {
     if (window == 0) return;
     layer.kind = CacheKind::kSliding;
     layer.window_tokens = window;
@@ -70,10 +66,10 @@ void apply_type(const std::string& type, const Config& config, const Family& fam
     layer.kind = CacheKind::kChunked;
     layer.window_tokens =
         static_cast<uint32_t>(config.required("attention_chunk_size", kMaxWindow));
-  } else if (family.state != State::kNone && any_of("linear_attention|mamba|conv", type)) {
+  } else if (family.state != State::kNone && listed("linear_attention|mamba|conv", type)) {
     layer.attention = false;
     layer.state = true;
-  } else if (!any_of("full_attention|global_attention|global|attention", type)) {
+  } else if (!listed("full_attention|global_attention|global|attention", type)) {
     config.fail("key 'layer_types' has the unknown entry '" + type + "'");
   }
 }
@@ -87,6 +83,20 @@ void apply_symbol(char symbol, const Config& config, LayerPlan& layer) {
     config.fail("key 'hybrid_override_pattern' has the unknown symbol '" + std::string(1, symbol) +
                 "'");
   }
+}
+
+// The same by name (Nemotron 3.5).
+std::string symbols_of(const Config& config) {
+  std::string symbols = config.text("hybrid_override_pattern");
+  if (!symbols.empty()) return symbols;
+  for (const std::string& name : config.texts("layers_block_type")) {
+    symbols += name == "mamba"       ? 'M'
+               : name == "attention" ? '*'
+               : name == "moe"       ? 'E'
+               : name == "mlp"       ? '-'
+                                     : '?';
+  }
+  return symbols;
 }
 
 // Layers that are told apart by a period instead of a list.
@@ -136,7 +146,7 @@ std::vector<LayerPlan> plan_layers(const Config& config, const Family& family, M
   const Windows windows(config, family);
   shape.sliding_window = windows.window();
   const std::vector<std::string> types = config.texts("layer_types");
-  const std::string symbols = config.text("hybrid_override_pattern");
+  const std::string symbols = symbols_of(config);
   check_length(config, "layer_types", types.size(), shape.num_layers);
   check_length(config, "hybrid_override_pattern", symbols.size(), shape.num_layers);
   std::vector<LayerPlan> plan;

@@ -41,10 +41,7 @@ constexpr std::array kWrappers = {
 
 const Wrapper* find_wrapper(std::string_view architecture) {
   for (const Wrapper& wrapper : kWrappers) {
-    if (any_part(wrapper.architectures, '|',
-                 [&](std::string_view name) { return name == architecture; })) {
-      return &wrapper;
-    }
+    if (listed(wrapper.architectures, architecture)) return &wrapper;
   }
   return nullptr;
 }

@@ -267,8 +267,7 @@ void read_from(const Config& config, const Config& root, Quantization& result) {
   constexpr std::string_view kIgnored =
       "modules_to_not_convert|ignored_layers|ignore|exclude_modules|llm_int8_skip_modules";
   for (const Method& method : kMethods) {
-    const auto named = [&](std::string_view name) { return name == result.method; };
-    if (!any_part(method.names, '|', named)) continue;
+    if (!listed(method.names, result.method)) continue;
     method.read(config, result);
     add_patterns(config.texts(kIgnored), config, result.ignored);
     if (const auto part = config.nested("quantization")) {

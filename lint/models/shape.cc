@@ -5,6 +5,7 @@
 #include "lint/models/catalogue.h"
 #include "lint/models/config.h"
 #include "lint/models/family.h"
+#include "lint/models/encoder_profile.h"
 #include "lint/models/layers.h"
 #include "lint/models/multimodal.h"
 #include "lint/models/quantization.h"
@@ -87,7 +88,10 @@ void fill(const Config& root, const models::TextPart& decoder, const ModelFiles&
   if (config.failed()) return;
   models::WeightList list(shape, quantization);
   models::add_weights(config, family, plan, list, shape);
-  if (shape.multimodal) models::add_tower(root, shape, list);
+  if (shape.multimodal) {
+    models::add_tower(root, shape, list);
+    shape.encoder = models::read_encoder_profile(root);
+  }
   shape.checkpoint_bytes = models::checkpoint_bytes(files.safetensors_index);
   shape.context.tokenizer_max_length = tokenizer_length(files.tokenizer_config);
 }

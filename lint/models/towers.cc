@@ -79,10 +79,7 @@ constexpr uint64_t kMaxWidth = 1u << 20;
 
 const Tower* find_tower(std::string_view model_type) {
   for (const Tower& tower : kTowers) {
-    if (any_part(tower.model_types, '|',
-                 [&](std::string_view name) { return name == model_type; })) {
-      return &tower;
-    }
+    if (listed(tower.model_types, model_type)) return &tower;
   }
   return nullptr;
 }
