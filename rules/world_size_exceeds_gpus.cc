@@ -30,7 +30,7 @@ uint64_t local_ranks(const Deployment& d) {
 }
 
 bool spans_other_machines(const Deployment& d) {
-  return d.settings.text("distributed-executor-backend") == "ray" ||
+  return d.start.joins_ray_cluster || d.settings.text("distributed-executor-backend") == "ray" ||
          d.settings.is_true("headless") || d.settings.text("data-parallel-backend") == "ray" ||
          (d.settings.has("nnodes") && !d.start.nodes);
 }

@@ -57,6 +57,7 @@ struct EngineStart {
   std::optional<Located<uint32_t>> replicas;
   std::optional<Located<uint32_t>>
       nodes;  ///< machines that one engine spans (LeaderWorkerSet size, --nnodes)
+  bool joins_ray_cluster = false;  ///< the file starts Ray, whose workers may bring more GPUs
   bool serves_traffic =
       false;  ///< a probe, a service, a port or replicas stand beside it: not somebody's experiment
 };

@@ -41,6 +41,16 @@ void read_yaml(const SourceFile& file, FileContents& out) {
   out.errors = std::move(document.errors);
 }
 
+/// Scripts that bring several machines together before they start the engine: `ray start`, and the
+/// helper that vLLM's images carry (examples/online_serving/multi-node-serving.sh).
+bool starts_ray(std::string_view bytes) {
+  static constexpr std::array<std::string_view, 3> kSigns = {"ray start", "ray_cluster_size",
+                                                             "multi-node-serving"};
+  return std::any_of(kSigns.begin(), kSigns.end(), [&](std::string_view sign) {
+    return bytes.find(sign) != std::string_view::npos;
+  });
+}
+
 /// Names are identities: the second engine of a script with several is "… #2".
 void make_names_unique(std::vector<EngineStart>& starts) {
   std::map<std::string, int> seen;
@@ -86,6 +96,9 @@ FileContents read_file(const SourceFile& file) {
   out = read_known_size(file);
   if (out.starts.size() > kMaxStarts) out.starts.resize(kMaxStarts);
   make_names_unique(out.starts);
+  if (!out.starts.empty() && starts_ray(file.bytes())) {
+    for (EngineStart& start : out.starts) start.joins_ray_cluster = true;
+  }
   return out;
 }
 
