@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,16 +10,18 @@
 #include "lint/engine/gpus.h"
 #include "lint/engine/version.h"
 #include "lint/files.h"
+#include "lint/model_memo.h"
 #include "lint/models/catalogue.h"
 #include "lint/options.h"
 
 namespace kvbudget {
 
 struct Inputs {
-  std::optional<Gpu> gpu;          ///< --gpu and --gpu-memory
-  uint32_t gpu_count = 0;          ///< of --gpu NAME:COUNT, 0 when not said
-  std::optional<Version> engine;   ///< --engine
-  ModelSources models;             ///< --model-config, --models, the Hugging Face cache
+  std::optional<Gpu> gpu;         ///< --gpu and --gpu-memory
+  uint32_t gpu_count = 0;         ///< of --gpu NAME:COUNT, 0 when not said
+  std::optional<Version> engine;  ///< --engine
+  ModelSources models;            ///< --model-config, --models, the Hugging Face cache
+  std::shared_ptr<ModelMemo> memo = std::make_shared<ModelMemo>();
   SourceStore* sources = nullptr;  ///< reads further files (vLLM's --config) and keeps them
 };
 

@@ -33,7 +33,13 @@ namespace kvbudget {
 namespace {
 
 /// Which groups of options a command takes.
-enum OptionGroup : unsigned { kNoOptions = 0, kInputOptions = 1, kLintOptions = 2, kJson = 4 };
+enum OptionGroup : unsigned {
+  kNoOptions = 0,
+  kInputOptions = 1,
+  kLintOptions = 2,
+  kJson = 4,
+  kSizeOptions = 8
+};
 
 struct Command {
   const char* name;
@@ -49,6 +55,8 @@ constexpr Command kCommands[] = {
      kInputOptions | kJson},
     {"estimate", "PATH... | -- vllm serve MODEL ...", "show where the GPU's memory goes",
      kInputOptions | kJson},
+    {"size", "", "show which GPUs serve a model at a context and concurrency",
+     kInputOptions | kSizeOptions | kJson},
     {"explain", "RULE...", "print the documentation of a rule, by id or name", kNoOptions},
     {"rules", "", "list the rules", kNoOptions},
     {"gpus", "", "list the GPUs that --gpu knows", kNoOptions},
@@ -62,6 +70,7 @@ constexpr const char* kExamples = R"(
 Examples:
   kvbudget lint deploy/
   kvbudget lint --gpu L4 --engine vllm@0.19.0 docker-compose.yml
+  kvbudget size --model Qwen/Qwen2.5-7B-Instruct --context 16384 --concurrency 32
   kvbudget estimate --gpu H100-80GB -- vllm serve Qwen/Qwen2.5-7B-Instruct --max-model-len 32768
 
 'kvbudget COMMAND --help' lists the options of a command.
@@ -155,6 +164,26 @@ struct LintOptions {
   cl::list<std::string> select, ignore;
 };
 
+struct SizeOptions {
+  explicit SizeOptions(cl::OptionCategory& category)
+      : model("model", cl::desc("the model, as vLLM takes it"), cl::value_desc("ID"),
+              cl::cat(category)),
+        context("context", cl::desc("tokens of one request, prompt and answer"),
+                cl::value_desc("TOKENS"), cl::cat(category)),
+        concurrency("concurrency", cl::desc("requests of that length at once"),
+                    cl::value_desc("REQUESTS"), cl::init(1), cl::cat(category)) {}
+
+  void store(Options& options) const {
+    options.model = model;
+    options.context = context;
+    options.concurrency = concurrency;
+  }
+
+  cl::opt<std::string> model;
+  cl::opt<unsigned long long> context;
+  cl::opt<unsigned> concurrency;
+};
+
 // LLVM's own help shouts and lists options of its own; this shows ours, from the same registry.
 void print_command_help(const Command& command, cl::OptionCategory& category) {
   std::cout << "Usage: kvbudget " << command.name << " [options] " << command.arguments << "\n\n"
@@ -224,6 +253,8 @@ std::optional<int> parse(const Command& command, std::vector<const char*> words,
   std::optional<LintOptions> lint;
   if ((command.options & kInputOptions) != 0) inputs.emplace(category);
   if ((command.options & kLintOptions) != 0) lint.emplace(category);
+  std::optional<SizeOptions> size;
+  if ((command.options & kSizeOptions) != 0) size.emplace(category);
 
   if (holds(words, {"--version", "-version"})) return print_version();
   if (holds(words, {"--help", "-help", "-h"})) {
@@ -245,6 +276,7 @@ std::optional<int> parse(const Command& command, std::vector<const char*> words,
   if (json) options.outputs.push_back({"json", ""});
   if (markdown) options.outputs.push_back({"markdown", ""});
   if (inputs) inputs->store(options);
+  if (size) size->store(options);
   const std::string error = lint ? lint->store(options) : "";
   if (!error.empty()) return usage_error(error);
   return std::nullopt;

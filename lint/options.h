@@ -1,6 +1,7 @@
 // What the user asked for; main.cc fills it from the command line, nothing else does.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ struct Options {
   std::string command;  ///< "lint", "inspect", "estimate", "explain", "rules", "gpus", "models"
   std::vector<std::string> paths;          ///< files and folders; "-" is standard input
   std::vector<std::string> command_line;   ///< words after `--`
+  std::string model;                       ///< size --model
+  uint64_t context = 0;                    ///< size --context, tokens
+  uint32_t concurrency = 1;                ///< size --concurrency, requests at once
   std::string gpu;                         ///< --gpu NAME[:COUNT]
   std::string gpu_memory;                  ///< --gpu-memory 23.5GiB
   std::string engine;                      ///< --engine vllm@0.33.0

@@ -87,18 +87,15 @@ void find_model(Deployment& d, const Inputs& inputs) {
     d.model = d.settings.model->value;
     d.model_where = d.settings.model->where;
   }
-  const FindResult found = find_model(inputs.models, d.model, folder_of(d.start.file));
-  if (!found.files) {
-    missing(d, "model config", found.error,
-            "pass --model-config " + (d.model.empty() ? "" : d.model + "=") + "PATH");
-    return;
-  }
-  const ShapeResult read = read_shape(*found.files);
+  const ReadModel& read = inputs.memo->read(inputs.models, d.model, folder_of(d.start.file));
   if (!read.shape) {
-    missing(d, "model config", found.files->source + ": " + read.error, "report the architecture");
+    missing(d, "model config", read.error,
+            read.source.empty()
+                ? "pass --model-config " + (d.model.empty() ? "" : d.model + "=") + "PATH"
+                : "report the architecture");
     return;
   }
-  d.shape_source = found.files->source;
+  d.shape_source = read.source;
   d.shape = with_online_quantization(d, read.shape);
 }
 

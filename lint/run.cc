@@ -12,6 +12,7 @@
 #include "lint/collect.h"
 #include "lint/nearest.h"
 #include "lint/report/report.h"
+#include "lint/size.h"
 
 namespace kvbudget {
 
@@ -129,6 +130,20 @@ int run_estimate(const Context& context) {
   return show_estimates(context, deployments, true);
 }
 
+int run_size(const Context& context) {
+  const Options& options = context.options;
+  if (options.model.empty() || options.context == 0 || options.concurrency == 0) {
+    return fail(context, kUsage,
+                "size: expected --model ID --context TOKENS --concurrency REQUESTS");
+  }
+  const SizeRequest request{options.model, options.context, options.concurrency, options.gpu};
+  const SizeResult result = find_sizes(request, context.resolve);
+  if (!result.error.empty()) return fail(context, kFailed, "size: " + result.error);
+  return write_outputs(context, [&](std::string_view format, bool, std::ostream& out) {
+    format == "json" ? write_size_json(result.options, out) : write_size_text(result.options, out);
+  });
+}
+
 int run_explain(const Context& context) {
   if (context.options.paths.empty()) {
     return fail(context, kUsage, "explain: expected the id or the name of a rule, such as KVB103");
@@ -170,9 +185,13 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
-    {"lint", "json", true, run_lint},         {"inspect", "json", true, run_inspect},
-    {"estimate", "json", true, run_estimate}, {"explain", "", true, run_explain},
-    {"rules", "markdown", false, run_rules},  {"gpus", "", false, run_gpus},
+    {"lint", "json", true, run_lint},
+    {"inspect", "json", true, run_inspect},
+    {"estimate", "json", true, run_estimate},
+    {"size", "json", false, run_size},
+    {"explain", "", true, run_explain},
+    {"rules", "markdown", false, run_rules},
+    {"gpus", "", false, run_gpus},
     {"models", "", false, run_models},
 };
 

@@ -31,6 +31,10 @@ void write_estimate_text(const std::vector<Deployment>& deployments, std::ostrea
 void write_estimate_json(const std::vector<Deployment>& deployments, bool single,
                          std::ostream& out);
 
+/// One row a deployment: each serves what `kvbudget size` asked for.
+void write_size_text(const std::vector<Deployment>& options, std::ostream& out);
+void write_size_json(const std::vector<Deployment>& options, std::ostream& out);
+
 void write_rules_text(RuleTable rules, std::ostream& out);
 void write_rules_markdown(RuleTable rules, std::ostream& out);
 void write_explanation(const Rule& rule, std::ostream& out);

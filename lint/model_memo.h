@@ -1,0 +1,31 @@
+// Models that were read already: a folder of manifests names the same few again and again.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "lint/memory/model_shape.h"
+#include "lint/models/catalogue.h"
+
+namespace kvbudget {
+
+struct ReadModel {
+  std::shared_ptr<const memory::ModelShape> shape;  ///< null: see `error`
+  std::string source;  ///< where the config was found, empty when it was not
+  std::string error;
+};
+
+class ModelMemo {
+ public:
+  /// The model as find_model and read_shape give it, read once for each name and folder.
+  const ReadModel& read(const ModelSources& sources, std::string_view model,
+                        std::string_view base_folder);
+
+ private:
+  std::map<std::pair<std::string, std::string>, ReadModel> models_;
+};
+
+}  // namespace kvbudget
