@@ -85,7 +85,7 @@ uint64_t intermediate_size(const Config& config, const Family& family, const Mod
   if (config.has("expansion_ratio")) {
     return config.required("expansion_ratio", 64) * shape.hidden_size;
   }
-  return config.count(kKeys, kMaxWidth).value_or(usual);
+  return config.has(kKeys) ? config.required(kKeys, kMaxWidth) : usual;
 }
 
 }  // namespace

@@ -111,15 +111,6 @@ constexpr std::array kFlexible = {
     Flexible{"gemma4", 280, 3, 1},
 };
 
-bool listed_in(std::string_view names, std::string_view name) {
-  for (size_t begin = 0; begin <= names.size();) {
-    const size_t end = std::min(names.find('|', begin), names.size());
-    if (names.substr(begin, end - begin) == name) return true;
-    begin = end + 1;
-  }
-  return false;
-}
-
 }  // namespace
 
 EncoderProfile read_encoder_profile(const Config& root) {
@@ -128,7 +119,7 @@ EncoderProfile read_encoder_profile(const Config& root) {
   const Vision vision = read_vision(*vision_config);
   const std::string type = root.text("model_type");
   for (const Flexible& flexible : kFlexible) {
-    if (!listed_in(flexible.model_types, type)) continue;
+    if (!listed(flexible.model_types, type)) continue;
     return item(vision, flexible.most_tokens,
                 flexible.most_tokens * flexible.merge * flexible.merge, flexible.frames);
   }

@@ -92,6 +92,7 @@ void WeightList::linear(std::string_view module, std::initializer_list<Part> par
     matrix.push_back(std::move(weight));
     vector.push_back(std::move(one));
   }
+  if (matrix.empty()) return;  // no rows at all: a layer without this part
   add(std::move(matrix));
   if (bias) add(std::move(vector));
 }

@@ -2,6 +2,7 @@
 #include <random>
 
 #include "lint/memory/weights.h"
+#include "tests/models/configs.h"
 #include "tests/models/shapes.h"
 #include "tests/support/catch.h"
 
@@ -88,13 +89,16 @@ TEST_CASE("every truncation and many corruptions of a config end in a shape or a
   }
   std::mt19937 random(7);
   const std::string alphabet = "\"{}[]:,0123456789-.eE\\ntfalsINu \xff";
-  for (int round = 0; round < 3000; ++round) {
-    std::string text = kGood;
-    for (int change = 0; change < 4; ++change) {
-      text[random() % text.size()] = alphabet[random() % alphabet.size()];
+  for (const std::string& good : {kGood, std::string(test::kLatent), std::string(test::kDelta),
+                                  std::string(test::kMamba), std::string(test::kVision)}) {
+    for (int round = 0; round < 1500; ++round) {
+      std::string text = good;
+      for (int change = 0; change < 3; ++change) {
+        text[random() % text.size()] = alphabet[random() % alphabet.size()];
+      }
+      const ShapeResult result = test::shape_of(text);
+      CHECK((result.shape == nullptr) == !result.error.empty());
     }
-    const ShapeResult result = test::shape_of(text);
-    CHECK((result.shape == nullptr) == !result.error.empty());
   }
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
 }
@@ -103,4 +107,30 @@ TEST_CASE("patterns cannot make the matcher hang") {
   const std::string list = R"(["lm_head", "re:(.*)*(.*)*(.*)*(.*)*(.*)*x", "a*a*a*a*a*a*a*a*b"])";
   const ShapeResult result = test::shape_of(replaced(kGood, R"(["lm_head", "re:.*q_proj"])", list));
   CHECK((result.shape == nullptr) == !result.error.empty());
+}
+
+TEST_CASE("numbers of any size in any place end in a shape or an error") {
+  std::mt19937 random(11);
+  const char* const numbers[] = {"0",        "-1",         "1",          "4096",
+                                 "16777216", "4294967295", "4294967296", "18446744073709551615",
+                                 "1e18",     "0.5",        "-0.0",       "1e308"};
+  for (const char* good :
+       {test::kDense, test::kLatent, test::kDelta, test::kMamba, test::kVision}) {
+    const std::string text(good);
+    for (size_t at = text.find_first_of("0123456789"); at != std::string::npos;
+         at = text.find_first_of("0123456789", at)) {
+      const size_t end = text.find_first_not_of("0123456789.", at);
+      if (text[at - 1] == ' ') {
+        for (const char* number : numbers) {
+          const ShapeResult result = test::shape_of(text.substr(0, at) + number + text.substr(end));
+          CHECK((result.shape == nullptr) == !result.error.empty());
+          if (result.shape == nullptr) continue;
+          memory::EngineSettings settings;
+          settings.tensor_parallel = 8;
+          CHECK(memory::rank_weight_bytes(*result.shape, settings, 0) > 0);
+        }
+      }
+      at = end;
+    }
+  }
 }
