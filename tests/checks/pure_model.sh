@@ -9,7 +9,7 @@ library=$2
 allowed='^(kvbudget::(memory|layout)::'
 allowed+='|std::|operator (new|delete)|(typeinfo|vtable|VTT) for (std::|__cxxabiv1)|guard variable for '
 allowed+='|mem(cpy|move|set|cmp|chr)$|bcmp$|strlen$|strcmp$'
-allowed+='|(l?l?round|floor|ceil|log2?|pow|exp2?|sqrt|trunc|fmod|lrint|nearbyint)f?$'
+allowed+='|(l?l?round|floor|ceil|log2?|pow|exp2?|sqrt|hypot|trunc|fmod|lrint|nearbyint)f?$'
 allowed+='|__(cxa|gxx|stack_chk|assert|asan|ubsan|lsan)_|__(dso_handle|popcountdi2|udivti3|divti3|multi3)$'
 allowed+='|_Unwind_Resume$|_GLOBAL_OFFSET_TABLE_$|abort$)'
 # Parts of std that touch files, time, threads, the environment or the locale.
