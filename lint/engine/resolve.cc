@@ -144,6 +144,11 @@ void Resolver::resolve_speculation() {
     engine_.num_speculative_tokens = static_cast<uint32_t>(bounded(*tokens));
     facts_.speculation = "draft_model";
   }
+  // Short forms of the object's members, from 0.22.
+  if (const auto tokens = given("spec-tokens", 0)) {
+    engine_.num_speculative_tokens = static_cast<uint32_t>(bounded(*tokens));
+    facts_.speculation = settings_.has("spec-method") ? text("spec-method") : "draft_model";
+  }
   const Setting* const setting = settings_.find("speculative-config");
   if (!setting) return;
   if (!setting->known || !is_json_object(setting->value)) {
@@ -154,10 +159,12 @@ void Resolver::resolve_speculation() {
   const std::string model = json_member(setting->value, "model").value_or("");
   const bool eagle =
       model.find("eagle") != std::string::npos || model.find("EAGLE") != std::string::npos;
-  facts_.speculation = method.value_or(eagle ? "eagle" : "draft_model");
+  const std::string otherwise = facts_.speculation.empty() ? "draft_model" : facts_.speculation;
+  facts_.speculation = method.value_or(eagle ? "eagle" : otherwise);
   const std::optional<std::string> tokens = json_member(setting->value, "num_speculative_tokens");
   // MTP layers draft one token each and a checkpoint rarely holds more than one.
-  const int64_t fallback = facts_.speculation.ends_with("mtp") ? 1 : 0;
+  const int64_t fallback = std::max<int64_t>(engine_.num_speculative_tokens,
+                                             facts_.speculation.ends_with("mtp") ? 1 : 0);
   const int64_t value = tokens ? python_int(*tokens).value_or(fallback) : fallback;
   engine_.num_speculative_tokens =
       static_cast<uint32_t>(bounded(static_cast<uint64_t>(std::max<int64_t>(value, 0))));

@@ -25,6 +25,8 @@ uint64_t scaled(uint64_t bytes, double factor) {
   return static_cast<uint64_t>(static_cast<double>(bytes) * factor);
 }
 
+uint64_t less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
+
 // The batch of the profile run and the sizes that follow from it.
 struct Batch {
   Batch(const ModelShape& model, const EngineSettings& settings)
@@ -70,20 +72,37 @@ uint64_t expert_workspace(const ModelShape& model, const EngineSettings& setting
 
 uint64_t forward_bytes(const ModelShape& model, const EngineSettings& settings, const Batch& batch,
                        const ProfileRules& rules) {
-  const uint64_t mlp =
-      mul(mul(batch.tokens, mul(3, model.intermediate_size / batch.tp)), batch.element);
+  // Where every layer has experts, configs give their width as the dense one too.
+  const bool dense =
+      model.num_experts == 0 || model.intermediate_size != model.moe_intermediate_size;
+  const uint64_t width = dense ? model.intermediate_size / batch.tp : 0;
+  const uint64_t mlp = mul(mul(batch.tokens, mul(3, width)), batch.element);
   const uint64_t experts = rules.experts_stay ? 0 : expert_workspace(model, settings, batch, false);
   return add(std::max(mlp, experts), scaled(batch.hidden, rules.hidden_widths));
 }
 
-// MultiModalBudget: as many of the largest items as the batch holds, at least one.
-uint64_t encoder_bytes(const ModelShape& model, const Batch& batch) {
-  const EncoderProfile& item = model.encoder;
-  if (item.item_tokens == 0) return 0;
-  const uint64_t items = std::max<uint64_t>(batch.tokens / item.item_tokens, 1);
-  const uint64_t elements = add(mul(item.item_tokens, model.hidden_size), item.item_inputs);
-  return mul(mul(items, elements), batch.element);
+// What a profile run allocates and never frees.
+uint64_t lasting_bytes(const ModelShape& model, const EngineSettings& settings, const Batch& batch,
+                       const ProfileRules& rules, const GpuMemory& gpu) {
+  const uint64_t experts = rules.experts_stay ? expert_workspace(model, settings, batch, true) : 0;
+  return add(cublas_workspace_bytes(gpu), experts);
 }
+
+// MultiModalBudget: as many of the largest items as the batch holds, at least one. Their inputs and
+// what the encoder makes of them stay for the whole run.
+struct EncoderRun {
+  EncoderRun(const ModelShape& model, const Batch& batch) {
+    const EncoderProfile& item = model.encoder;
+    if (item.item_tokens == 0) return;
+    const uint64_t items = std::max<uint64_t>(batch.tokens / item.item_tokens, 1);
+    inputs = mul(mul(items, item.item_inputs), batch.element);
+    outputs = mul(mul(mul(items, item.item_tokens), model.hidden_size), batch.element);
+    peak = mul(mul(items, item.item_peak), batch.element) / batch.tp;
+  }
+  uint64_t inputs = 0;  // bytes
+  uint64_t outputs = 0;
+  uint64_t peak = 0;  ///< of the encoder itself
+};
 
 uint64_t embedding_copy(const ModelShape& model, const EngineSettings& settings, const Batch& batch,
                         uint32_t stage) {
@@ -99,7 +118,10 @@ double trust_in(const ModelShape& model, const EngineSettings& settings, const P
   double share = rules.trust;
   if (forward) share = std::max(share, 0.15);
   if (model.num_experts != 0) share = std::max(share, 0.03);
-  if (model.multimodal) share = std::max(share, model.encoder.item_tokens == 0 ? 0.15 : 0.03);
+  if (model.multimodal) {
+    const bool known = model.encoder.item_tokens != 0 && !settings.v0_engine;
+    share = std::max(share, known ? 0.03 : 0.15);
+  }
   return settings.release_assumed ? std::max(share, 0.3) : share;
 }
 
@@ -113,32 +135,42 @@ Interval activation_peak(const ModelShape& model, const EngineSettings& settings
   const uint64_t forward = forward_bytes(model, settings, batch, rules);
   const uint64_t sampling = last ? sampling_bytes(model, batch, rules, gpu) : 0;
 
-  uint64_t stays = add(scaled(kMiB, fitted.activation_mib), cublas_workspace_bytes(gpu));
-  if (rules.experts_stay) stays = add(stays, expert_workspace(model, settings, batch, true));
-  stays = add(stays, encoder_bytes(model, batch));
+  const EncoderRun encoder(model, batch);
+  const uint64_t lasting = lasting_bytes(model, settings, batch, rules, gpu);
+  uint64_t beside = add(scaled(kMiB, fitted.activation_mib), lasting);
+  beside = add(beside, add(encoder.inputs, encoder.outputs));
   // Received: hidden states and residual. Handed on: those and the output buffer.
-  if (settings.pipeline_parallel > 1) stays = add(stays, mul(batch.hidden, last ? 2 : 3));
+  if (settings.pipeline_parallel > 1) beside = add(beside, mul(batch.hidden, last ? 2 : 3));
 
-  const uint64_t warm = add(std::max(forward, sampling), stays);
+  uint64_t warm = add(std::max(forward, sampling), beside);
+  warm = std::max(warm, add(add(encoder.inputs, encoder.peak), cublas_workspace_bytes(gpu)));
   const uint64_t copy = embedding_copy(model, settings, batch, stage);
   const uint64_t cold = rules.compiler_copies ? std::max(warm, copy) : warm;
   const double trust = trust_in(model, settings, rules, forward > sampling);
-  const uint64_t slack = 6 * kMiB;
-  return {scaled(warm, 1.0 - trust) - std::min(slack, scaled(warm, 1.0 - trust)), cold,
-          add(scaled(cold, 1.0 + trust), slack)};
+  // V0 profiles images and videos, by ways that were never measured here.
+  const uint64_t unknown = settings.v0_engine ? scaled(encoder.peak, 2.5) : 0;
+  const uint64_t slack = add(6 * kMiB, unknown);
+  return {less(scaled(warm, 1.0 - trust), 6 * kMiB), cold, add(scaled(cold, 1.0 + trust), slack)};
 }
 
-Interval sampler_warm_up(const ModelShape& model, const EngineSettings& settings) {
+Interval sampler_warm_up(const ModelShape& model, const EngineSettings& settings,
+                         const GpuMemory& gpu) {
+  // The V0 engine has none.
+  if (settings.v0_engine) return {};
   const ProfileRules rules = profile_rules(runner_of(model, settings), settings.release);
-  if (rules.warm_up_bytes == 0.0) return {};
+  const Batch batch(model, settings);
+  const uint64_t lasting = lasting_bytes(model, settings, batch, rules, gpu);
+  if (rules.warm_up_bytes == 0.0) {
+    return Interval::exact(add(sampling_bytes(model, batch, rules, gpu), lasting));
+  }
   // Every request brings the tokens of one step and one more (vllm/v1/worker/gpu/warmup.py).
   const uint64_t step = 1 + uint64_t{settings.num_speculative_tokens};
-  const uint64_t requests =
-      std::min<uint64_t>(settings.max_num_seqs, settings.max_num_batched_tokens / (step + 1));
+  const uint64_t requests = std::min<uint64_t>(batch.sequences, batch.tokens / (step + 1));
   const uint64_t entries = mul(mul(requests, step), model.vocab_size);
-  // Rejection sampling of drafts keeps a float32 copy of the logits.
+  // Rejection sampling of drafts keeps logits and a float32 copy of them.
   const double bytes = step > 1 ? 6.0 : rules.warm_up_bytes;
-  return {scaled(entries, bytes * 0.8), scaled(entries, bytes), scaled(entries, bytes * 2.0)};
+  return {add(scaled(entries, bytes), lasting), add(scaled(entries, bytes), lasting),
+          add(scaled(entries, bytes * 2.0), lasting)};
 }
 
 }  // namespace kvbudget::memory

@@ -14,8 +14,9 @@ namespace kvbudget::memory {
 Interval activation_peak(const ModelShape& model, const EngineSettings& settings,
                          const GpuMemory& gpu, uint32_t stage, const Fitted& fitted);
 
-/// What the sampler's warm-up takes after the cache has been allocated, where the profile did not
-/// hold it already: Model Runner V2, outside the budget.
-Interval sampler_warm_up(const ModelShape& model, const EngineSettings& settings);
+/// What the sampler's warm-up takes after the cache has been allocated. The memory of the profile's
+/// peak is free for it; runner V2 profiles less than this.
+Interval sampler_warm_up(const ModelShape& model, const EngineSettings& settings,
+                         const GpuMemory& gpu);
 
 }  // namespace kvbudget::memory

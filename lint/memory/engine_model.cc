@@ -42,25 +42,27 @@ const Row& last_row(const Row (&rows)[N], EngineRelease release) {
 // it on 0.17.
 //
 // Graphs: gpu_worker.py subtracts its estimate by default from 0.20; runner V2 estimates nothing up
-// to 0.28. The estimate is as large as the pool on most models and twice that on some.
+// to 0.28. The estimate is nine tenths of the pool on most models and twice the pool on some.
+// Before workspaces were shared, each graph kept its own: 3.45 and 2.37 GiB on two models with
+// experts (0.10.2); a dense one of 64 layers started with 0.71 GiB to spare (0.8.4).
 struct ProfileRow {
   uint32_t since;
   ProfileRules rules;
 };
 constexpr ProfileRow kV0Rows[] = {
-    {0, {36.0, false, 0.0, 3.7, false, false, false, false, 0.5, 0.30}},
+    {0, {36.0, false, 0.0, 3.7, false, false, false, false, 1.0, 0.03, 0.05}},
 };
 constexpr ProfileRow kV1Rows[] = {
-    {0, {36.0, false, 0.0, 3.7, false, false, false, false, 1.5, 0.02}},
-    {1100, {36.0, false, 0.0, 3.7, false, false, false, true, 1.0, 0.01}},
-    {1300, {36.0, false, 0.0, 3.7, true, false, false, true, 1.0, 0.01}},
-    {1700, {12.0, true, 0.0, 3.7, true, false, false, true, 1.0, 0.01}},
-    {1800, {12.0, true, 0.0, 3.7, true, true, false, true, 1.0, 0.01}},
-    {2000, {12.0, true, 0.0, 3.7, true, true, true, true, 1.0, 0.02}},
+    {0, {36.0, false, 0.0, 3.7, false, false, false, false, 0.6, 0.03, 0.02}},
+    {1100, {36.0, false, 0.0, 3.7, false, false, false, true, 1.0, 0.0, 0.01}},
+    {1300, {36.0, false, 0.0, 3.7, true, false, false, true, 1.0, 0.0, 0.01}},
+    {1700, {12.0, true, 0.0, 3.7, true, false, false, true, 1.0, 0.0, 0.01}},
+    {1800, {12.0, true, 0.0, 3.7, true, true, false, true, 1.0, 0.0, 0.01}},
+    {2000, {12.0, true, 0.0, 3.7, true, true, true, true, 0.9, 0.0, 0.02}},
 };
 constexpr ProfileRow kV2Rows[] = {
-    {0, {0.0, false, 7.2, 2.0, true, true, false, true, 0.65, 0.15}},
-    {2900, {0.0, false, 7.2, 2.0, true, true, true, true, 1.0, 0.15}},
+    {0, {0.0, false, 7.2, 2.0, true, true, false, true, 0.65, 0.0, 0.15}},
+    {2900, {0.0, false, 7.2, 2.0, true, true, true, true, 0.9, 0.0, 0.15}},
 };
 
 // DEFAULT_V2_MODEL_RUNNER_ARCHITECTURES in vllm/config/vllm.py.
@@ -103,22 +105,25 @@ struct OverheadRow {
   OverheadRules rules;
 };
 
-// GiB. V0 up to 0.6.4 counts all that is on the device, contexts included: 1.79 on H100, 0.39 on a
-// V100, 3.58 with two ranks. V1 on H100: 0.13 up to 0.17; from 0.18 0.25, because the figure is
-// taken after graphs have been tried (two Granite models 0.46). Two ranks over NVLink: 0.55 in
-// 0.11, 1.38 on H200 in 0.10.2, 2.07 from 0.19 (all-reduce workspaces); four 2.13 to 2.21. Ada and
-// Ampere cards show next to nothing up to 0.17; eight L40S over PCIe 0.21 (0.10.2).
+// GiB. V0 up to 0.6.4 and V1 up to 0.9.0 count all that is on the device, contexts included: 1.79
+// on H100 and 3.58 with two ranks, 0.39 on a V100 (V0); 0.6 on an RTX 3090 (V1, 0.8.4). V1 on H100:
+// 0.13 up to 0.17; from 0.18 0.25, because the figure is taken after graphs have been tried (two
+// Granite models 0.46). Two ranks over NVLink: 0.55 in 0.11, 1.38 on H200 in 0.10.2, 2.07 from 0.19
+// (all-reduce workspaces); four 2.13 to 2.21. Ada and Ampere cards show next to nothing up to 0.17;
+// eight L40S over PCIe 0.21 (0.10.2).
 constexpr OverheadRow kV0Overheads[] = {
     {0, {0.3, 0.9, 2.1, 0.1, 0.6, 2.2, 0.0}},
     {605, {0.03, 0.13, 0.5, 0.0, 0.15, 1.2, 0.0}},
 };
 constexpr OverheadRow kHopperOverheads[] = {
-    {0, {0.10, 0.13, 0.20, 0.30, 0.42, 1.40, 0.10}},
+    {0, {0.50, 0.75, 1.90, 0.30, 0.60, 2.20, 0.10}},
+    {901, {0.10, 0.13, 0.20, 0.30, 0.42, 1.40, 0.10}},
     {1800, {0.22, 0.25, 0.47, 1.70, 1.82, 2.00, 0.09}},
 };
 constexpr OverheadRow kOtherOverheads[] = {
-    {0, {0.0, 0.04, 0.15, 0.0, 0.15, 0.80, 0.0}},
-    {1800, {0.03, 0.20, 0.40, 0.0, 0.20, 1.20, 0.10}},
+    {0, {0.2, 0.5, 0.8, 0.0, 0.3, 1.2, 0.0}},
+    {901, {0.0, 0.05, 0.15, 0.0, 0.15, 0.80, 0.0}},
+    {1800, {0.03, 0.20, 0.40, 0.0, 0.15, 0.50, 0.0}},
 };
 
 }  // namespace
@@ -141,13 +146,15 @@ OverheadRules overhead_rules(Runner runner, EngineRelease release, const GpuMemo
                               : last_row(kOtherOverheads, release).rules;
 }
 
-// Free memory missing at start on idle cards: 0.51 on one H100; 1.43 to 2.07 where NCCL's
-// communicators are made before the engine looks (0.19: init_device). Smaller cards 0.1 to 0.4.
+// Free memory missing at start on idle cards: 0.51 on one H100; 1.43 to 1.55 where NCCL's
+// communicators are made before the engine looks (0.19: init_device), 2.01 to 2.07 for models with
+// experts. Smaller cards 0.1 to 0.4.
 ContextRules context_rules(Runner runner, EngineRelease release, const GpuMemory& gpu) {
-  // Up to 0.6.4 the contexts are part of what the engine counts.
+  // These count the contexts as their own.
   if (runner == Runner::kV0 && !release.at_least(6, 5)) return {};
-  if (is_hopper_class(gpu)) return {0.45, 0.51, 0.60, 1.00, 1.53, 2.10};
-  return {0.10, 0.25, 0.42, 0.20, 0.60, 1.20};
+  if (runner == Runner::kV1 && !release.at_least(9, 1)) return {};
+  if (is_hopper_class(gpu)) return {0.45, 0.51, 0.60, 1.00, 1.53, 1.65, 0.5};
+  return {0.10, 0.25, 0.42, 0.20, 0.60, 1.20, 0.0};
 }
 
 // Product data; cards of one capability are told apart by their memory.

@@ -26,17 +26,18 @@ struct ProfileRules {
   /// The dummy sampling step, per sequence and vocabulary entry, beside the logits themselves.
   double sampler_bytes = 0.0;
   bool sampler_rows = false;  ///< and one float32 row of the vocabulary per multiprocessor
-  /// The same in the warm-up after the cache has been allocated, logits included; 0 where the
-  /// profile holds that already.
+  /// The same in the warm-up after the cache has been allocated, logits included; 0 where that is
+  /// the profile's step once more.
   double warm_up_bytes = 0.0;
   /// The forward pass holds that many hidden states beside its widest MLP.
   double hidden_widths = 0.0;
-  bool experts_stay = false;      ///< workspaces of expert kernels outlive the forward pass
-  bool compiler_copies = false;   ///< a cold compile holds a second embedding table
-  bool graphs_in_budget = false;  ///< the CUDA graph estimate is subtracted
-  bool graphs_in_pieces = false;  ///< captured piece by piece as well as whole
-  double graph_scale = 1.0;       ///< of the pool, in relation to V1 on 0.19
-  double trust = 0.0;             ///< share of the peak by which it may be off
+  bool experts_stay = false;            ///< workspaces of expert kernels outlive the forward pass
+  bool compiler_copies = false;         ///< a cold compile holds a second embedding table
+  bool graphs_in_budget = false;        ///< the CUDA graph estimate is subtracted
+  bool graphs_in_pieces = false;        ///< captured piece by piece as well as whole
+  double graph_scale = 1.0;             ///< of the pool, in relation to V1 on 0.19
+  double expert_graph_layer_gib = 0.0;  ///< workspaces that graphs keep for themselves, per layer
+  double trust = 0.0;                   ///< share of the peak by which it may be off
 };
 ProfileRules profile_rules(Runner runner, EngineRelease release);
 
@@ -52,6 +53,7 @@ OverheadRules overhead_rules(Runner runner, EngineRelease release, const GpuMemo
 struct ContextRules {
   double single_low, single_best, single_high;
   double group_low, group_best, group_high;  ///< with tensor or pipeline parallelism
+  double group_experts;                      ///< and more for models with experts
 };
 ContextRules context_rules(Runner runner, EngineRelease release, const GpuMemory& gpu);
 

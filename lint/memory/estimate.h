@@ -79,10 +79,11 @@ struct Estimate {
   uint64_t requested_bytes = 0;  ///< utilisation x total; 0 when kv_cache_memory_bytes is set
   Interval used;                 ///< sum of the terms inside the budget
   SignedInterval available;      ///< for the KV cache, on the tightest rank
-  /// Taken beside the budget: CUDA contexts, graphs where not counted, the sampler's warm-up where
-  /// the profile does not hold it.
+  /// Taken beside the budget: CUDA contexts, fragments, graphs where not counted, and what the
+  /// sampler's warm-up needs beyond the profile's peak.
   Interval outside;
-  Interval context, warm_up;    ///< parts of `outside`
+  Interval context;             ///< part of `outside`
+  Interval warm_up;             ///< all that the sampler's warm-up needs
   uint32_t tightest_stage = 0;  ///< pipeline stage of that rank
   std::vector<CacheGroup> groups;
   uint64_t bytes_per_token = 0;  ///< one more token of a long sequence, unpadded

@@ -115,6 +115,7 @@ struct ContextSource {
 struct EncoderProfile {
   uint64_t item_tokens = 0;  ///< that one item becomes in the language model; 0 when not known
   uint64_t item_inputs = 0;  ///< elements of its pixels or features
+  uint64_t item_peak = 0;    ///< elements alive in the widest layer of the tower
 };
 
 struct ModelShape {
@@ -136,7 +137,7 @@ struct ModelShape {
   uint32_t moe_intermediate_size = 0;
   bool tied_embeddings = false;
   bool multimodal = false;
-  EncoderProfile encoder;  ///< of multimodal models
+  EncoderProfile encoder;       ///< of multimodal models
   uint32_t sliding_window = 0;  ///< of config.json as the engine applies it, 0 none
   /// Rows of the rotary cos/sin caches, [rows, rotary_dim] in the model's dtype on every rank and
   /// stage; 0 without rotary embedding.

@@ -45,8 +45,9 @@ Interval cuda_context_bytes(const ModelShape& model, const EngineSettings& setti
                             const GpuMemory& gpu) {
   const ContextRules r = context_rules(runner_of(model, settings), settings.release, gpu);
   const bool group = settings.tensor_parallel > 1 || settings.pipeline_parallel > 1;
-  return group ? from_gib(r.group_low, r.group_best, r.group_high)
-               : from_gib(r.single_low, r.single_best, r.single_high);
+  if (!group) return from_gib(r.single_low, r.single_best, r.single_high);
+  const double experts = model.num_experts == 0 ? 0.0 : r.group_experts;
+  return from_gib(r.group_low, r.group_best + experts, r.group_high + experts);
 }
 
 // The first capture takes the scratch memory of the largest batch, each further graph what the
@@ -66,13 +67,17 @@ Interval cuda_graph_bytes(const ModelShape& model, const EngineSettings& setting
   const double layers = model.num_layers / std::max(1.0, double{1.0} * settings.pipeline_parallel);
   const double mlp =
       model.intermediate_size / std::max(1.0, double{1.0} * settings.tensor_parallel);
+  const bool experts = model.num_experts != 0;
+  const bool own_workspaces = experts && rules.expert_graph_layer_gib > 0.0;
   const double once = fitted.graph_first_gib + fitted.graph_mlp_gib * mlp / kMlpUnit +
-                      (model.num_experts == 0 ? 0.0 : fitted.graph_experts_gib);
-  const double pool = rules.graph_scale * (once * std::min(1.0, graphs / kFewGraphs) +
-                                           fitted.graph_layer_gib * layers * graphs / kGraphsOfFit);
+                      (experts && !own_workspaces ? fitted.graph_experts_gib : 0.0);
+  const double pool =
+      rules.graph_scale * (once * std::min(1.0, graphs / kFewGraphs) +
+                           fitted.graph_layer_gib * layers * graphs / kGraphsOfFit) +
+      (own_workspaces ? rules.expert_graph_layer_gib * layers : 0.0);
   // Estimates of the engine's own miss the pool by up to a factor of two.
-  const double high = rules.graphs_in_budget ? 2.2 : 1.45;
-  return from_gib(pool * 0.6, pool, pool * high);
+  const double high = rules.graphs_in_budget ? 2.2 : (experts ? 1.42 : 1.2);
+  return from_gib(pool * (experts ? 0.68 : 0.75), pool, pool * high);
 }
 
 }  // namespace kvbudget::memory

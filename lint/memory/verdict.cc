@@ -21,6 +21,7 @@ struct End {
   uint64_t context;
   uint64_t outside;
   uint64_t warm_up;
+  uint64_t graphs;  ///< beside the budget
   uint64_t total;
   uint64_t requested;
 };
@@ -44,9 +45,9 @@ Obstacle beside_budget(const EngineSettings& settings, const End& end) {
       settings.kv_cache_memory_bytes ? add(end.used, cache) : std::min(end.requested, end.total);
   const uint64_t left = less(end.total, budget);
   if (end.outside <= left) return Obstacle::kNone;
-  const uint64_t before_warm_up = less(end.outside, end.warm_up);
-  return before_warm_up > add(left, end.activation) ? Obstacle::kGraphsExceedMemory
-                                                    : Obstacle::kSamplerExceedsMemory;
+  return end.warm_up == 0 || end.graphs > add(left, end.activation)
+             ? Obstacle::kGraphsExceedMemory
+             : Obstacle::kSamplerExceedsMemory;
 }
 
 Obstacle obstacle_at(const EngineSettings& settings, const End& end) {
@@ -107,14 +108,17 @@ void judge(Estimate& e, const ModelShape& model, const EngineSettings& settings,
            const GpuMemory& gpu, const Plans& plans) {
   const Interval& weights = e.term("weights")->bytes;
   const Interval& activation = e.term("activation")->bytes;
+  const Term& graphs = *e.term("cuda_graphs");
+  const Interval beside = graphs.in_budget ? Interval{} : graphs.bytes;
   const uint64_t high_total = gpu.high_bytes == 0 ? gpu.total_bytes : gpu.high_bytes;
   const uint64_t low_total = gpu.low_bytes == 0 ? gpu.total_bytes : gpu.low_bytes;
   const auto share = [&](uint64_t total) {
     return static_cast<uint64_t>(static_cast<double>(total) * settings.gpu_memory_utilization);
   };
   const auto at = [&](const Plan& plan, uint64_t Interval::*end, uint64_t total) {
-    return obstacle_at(settings, {plan, weights.*end, activation.*end, e.used.*end, e.context.*end,
-                                  e.outside.*end, e.warm_up.*end, total, share(total)});
+    return obstacle_at(
+        settings, {plan, weights.*end, activation.*end, e.used.*end, e.context.*end, e.outside.*end,
+                   e.warm_up.*end, beside.*end, total, share(total)});
   };
   e.obstacle_certain = at(plans.high, &Interval::low, high_total) != Obstacle::kNone;
   e.obstacle = e.obstacle_certain ? at(plans.best, &Interval::best, gpu.total_bytes)

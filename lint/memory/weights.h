@@ -14,6 +14,10 @@ namespace kvbudget::memory {
 /// overflowing.
 uint64_t rank_weight_bytes(const ModelShape& model, const EngineSettings& settings, uint32_t stage);
 
+/// What --cpu-offload-gb moves off a rank when it asks for `wanted` bytes: whole tensors.
+uint64_t offloaded_bytes(const ModelShape& model, const EngineSettings& settings, uint32_t stage,
+                         uint64_t wanted);
+
 /// The error that a count of `bytes` may have: small for plain weights, more for formats that
 /// kernels repack.
 Interval weight_interval(uint64_t bytes, const ModelShape& model);
