@@ -70,7 +70,9 @@ void add_kv(Comparisons& c, const ObservedRun& run, const memory::Estimate& e) {
     sample.interval = {static_cast<double>(e.low.tokens), static_cast<double>(e.high.tokens)};
     c.tokens.add(std::move(sample));
   }
-  if (run.usable("concurrency") && run.max_concurrency) {
+  // Where tokens are not judged, concurrency follows from them, not from the estimate.
+  const bool follows = run.kv_tokens && !run.usable("tokens");
+  if (run.usable("concurrency") && run.max_concurrency && !follows) {
     Sample sample = sample_of(run, *run.max_concurrency, e.best.max_concurrency);
     sample.interval = {e.low.max_concurrency, e.high.max_concurrency};
     sample.rounding = kGibRounding;

@@ -33,6 +33,7 @@ ObservedRun read_run(const json& row) {
   run.usable_for = row.at("usable_for").get<std::vector<std::string>>();
   const json& truth = row.at("truth");
   run.outcome = truth.at("outcome");
+  read(truth, "or_outcome", run.or_outcome);
   read(truth, "weights_gib", run.weights_gib);
   read(truth, "activation_gib", run.activation_gib);
   read(truth, "non_torch_gib", run.non_torch_gib);
