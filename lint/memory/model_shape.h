@@ -48,6 +48,7 @@ struct WeightFormat {
   uint32_t group_rows = 1;  ///< rows that share a scale too (FP8 blocks: 128, UINT32_MAX all)
   uint32_t scale_bits = 0;
   uint32_t zero_bits = 0;  ///< of one zero point per group
+  friend bool operator==(const WeightFormat&, const WeightFormat&) = default;
 };
 
 /// One kind of weight, in each of `layer_count` layers from `first_layer` on (layers only for

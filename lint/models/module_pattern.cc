@@ -64,15 +64,6 @@ bool glob_matches(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
-bool has_segments(std::string_view path, std::string_view name) {
-  if (name.empty()) return false;
-  for (size_t at = path.find(name); at != std::string_view::npos; at = path.find(name, at + 1)) {
-    const size_t end = at + name.size();
-    if ((at == 0 || path[at - 1] == '.') && (end == path.size() || path[end] == '.')) return true;
-  }
-  return false;
-}
-
 // Python's re.match in POSIX terms: anchored at the start; \d is the one class in use.
 std::string to_posix(std::string_view pattern) {
   std::string text = "^(";
@@ -89,35 +80,62 @@ std::string to_posix(std::string_view pattern) {
 
 }  // namespace
 
-ModulePattern::ModulePattern(std::string_view text) {
-  if (!text.starts_with("re:")) {
-    text_ = without_prefix(text);
-    glob_ = text_.find('*') != std::string::npos;
-    return;
+ModulePatterns::ModulePatterns() = default;
+ModulePatterns::ModulePatterns(ModulePatterns&&) noexcept = default;
+ModulePatterns& ModulePatterns::operator=(ModulePatterns&&) noexcept = default;
+ModulePatterns::~ModulePatterns() = default;
+
+bool ModulePatterns::add(std::string_view entry) {
+  if (!entry.starts_with("re:")) {
+    const std::string name(without_prefix(entry));
+    if (name.find('*') == std::string::npos) {
+      names_.insert(name);
+    } else {
+      globs_.push_back(name);
+      globs_.push_back(name + ".*");
+    }
+    return true;
   }
-  text.remove_prefix(3);
-  valid_ = text.size() <= kMaxRegexBytes && text.find('{') == std::string_view::npos;
-  if (!valid_) return;
-  regex_ = std::make_unique<llvm::Regex>(to_posix(text));
+  entry.remove_prefix(3);
+  if (entry.size() > kMaxRegexBytes || entry.find('{') != std::string_view::npos) return false;
+  auto regex = std::make_unique<llvm::Regex>(to_posix(entry));
   std::string error;
-  valid_ = regex_->isValid(error);
+  if (!regex->isValid(error)) return false;
+  regexes_.push_back(std::move(regex));
+  return true;
 }
 
-ModulePattern::ModulePattern(ModulePattern&&) noexcept = default;
-ModulePattern::~ModulePattern() = default;
-
-bool ModulePattern::matches_name(std::string_view path) const {
-  if (regex_ == nullptr) {
-    if (glob_) return glob_matches(text_, path) || glob_matches(text_ + ".*", path);
-    return has_segments(path, text_);
+// Every run of whole segments: "layers.0", "layers.0.mlp", "mlp" …
+bool ModulePatterns::has_segments(std::string_view path) const {
+  if (names_.empty()) return false;
+  for (size_t start = 0; start < path.size();) {
+    size_t end = path.find('.', start);
+    while (true) {
+      if (names_.contains(path.substr(start, end - start))) return true;
+      if (end == std::string_view::npos) break;
+      end = path.find('.', end + 1);
+    }
+    const size_t next = path.find('.', start);
+    if (next == std::string_view::npos) break;
+    start = next + 1;
   }
-  return std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](std::string_view prefix) {
-    return regex_->match(std::string(prefix) + std::string(path));
-  });
+  return false;
 }
 
-bool ModulePattern::matches(std::string_view path) const {
-  if (!valid_) return false;
+bool ModulePatterns::matches_name(std::string_view path) const {
+  if (has_segments(path)) return true;
+  for (const std::string& glob : globs_) {
+    if (glob_matches(glob, path)) return true;
+  }
+  for (const auto& regex : regexes_) {
+    for (const std::string_view prefix : kPrefixes) {
+      if (regex->match(std::string(prefix) + std::string(path))) return true;
+    }
+  }
+  return false;
+}
+
+bool ModulePatterns::matches(std::string_view path) const {
   return std::any_of(kAliases.begin(), kAliases.end(), [&](const Alias& alias) {
     const size_t at = path.find(alias.ours);
     if (at == std::string_view::npos) return false;

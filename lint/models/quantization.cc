@@ -32,12 +32,10 @@ WeightFormat per_tensor_format(ElementType type) {
 
 const WeightFormat* Quantization::format_of(std::string_view path, bool expert) const {
   if (experts_only && !expert) return nullptr;
-  const auto hit = [&](const ModulePattern& pattern) { return pattern.matches(path); };
-  if (std::any_of(ignored.begin(), ignored.end(), hit)) return nullptr;
+  if (ignored.matches(path)) return nullptr;
   const bool head = path == "lm_head";  // never among the plain "Linear" of any method
   for (const QuantizedGroup& group : groups) {
-    if (group.targets.empty() ? !head
-                              : std::any_of(group.targets.begin(), group.targets.end(), hit)) {
+    if (group.targets.empty() ? !head : group.targets.matches(path)) {
       return &group.format;
     }
   }
@@ -78,10 +76,9 @@ WeightFormat block_format(const Config& config, std::string_view key) {
 }
 
 void add_patterns(const std::vector<std::string>& names, const Config& config,
-                  std::vector<ModulePattern>& out) {
+                  ModulePatterns& out) {
   for (const std::string& name : names) {
-    out.emplace_back(name);
-    if (!out.back().valid()) config.fail("quantization pattern '" + name + "' is not understood");
+    if (!out.add(name)) config.fail("quantization pattern '" + name + "' is not understood");
   }
 }
 
@@ -153,7 +150,7 @@ void read_packed(const Config& config, Quantization& result) {
   if (config.flag("lm_head", false)) {
     result.groups.emplace_back();
     result.groups.back().format = result.groups.front().format;
-    result.groups.back().targets.emplace_back("lm_head");
+    result.groups.back().targets.add("lm_head");
   }
   if (const auto rules = config.nested("dynamic")) {  // GPTQModel: "-:pattern" leaves modules out
     for (const auto& [name, value] : rules->json().items()) {
@@ -205,6 +202,15 @@ bool modelopt_format(std::string_view algorithm, uint32_t group, WeightFormat& f
   return true;
 }
 
+QuantizedGroup& group_with(const WeightFormat& format, Quantization& result) {
+  for (QuantizedGroup& group : result.groups) {
+    if (group.format == format) return group;
+  }
+  result.groups.emplace_back();
+  result.groups.back().format = format;
+  return result.groups.back();
+}
+
 void read_modelopt(const Config& config, Quantization& result) {
   const Config part = config.nested("quantization").value_or(config);
   const std::string algorithm = part.text("quant_algo");
@@ -219,9 +225,7 @@ void read_modelopt(const Config& config, Quantization& result) {
       if (!layer || !modelopt_format(layer->text("quant_algo"), layer_group, format)) {
         return config.fail("quantized_layers: format of '" + name + "' is not understood");
       }
-      result.groups.emplace_back();
-      result.groups.back().format = format;
-      result.groups.back().targets.emplace_back(name);
+      group_with(format, result).targets.add(name);
     }
   } else if (modelopt_format(algorithm, group, format)) {
     set_all(result, format);

@@ -14,7 +14,7 @@ namespace kvbudget::models {
 
 /// A group of modules that share a format.
 struct QuantizedGroup {
-  std::vector<ModulePattern> targets;  ///< empty: every linear layer
+  ModulePatterns targets;  ///< empty: every linear layer
   memory::WeightFormat format;
 };
 
@@ -22,7 +22,7 @@ struct Quantization {
   std::string method;                  ///< as the engine names it, empty for plain weights
   std::string kv_cache_scheme;         ///< "fp8" when the checkpoint asks for it
   std::vector<QuantizedGroup> groups;  ///< the first that matches counts
-  std::vector<ModulePattern> ignored;
+  ModulePatterns ignored;
   bool experts_only = false;  ///< mxfp4: other layers stay as they are
 
   /// The format of a linear layer, nullptr for plain. `path` without "model.".

@@ -9,15 +9,9 @@ using memory::WeightFormat;
 
 namespace {
 
-bool same_format(const WeightFormat& a, const WeightFormat& b) {
-  return a.type == b.type && a.fixed_type == b.fixed_type && a.bits == b.bits &&
-         a.group == b.group && a.group_rows == b.group_rows && a.scale_bits == b.scale_bits &&
-         a.zero_bits == b.zero_bits;
-}
-
 bool same_tensor(const Weight& a, const Weight& b) {
   return a.name == b.name && a.rows == b.rows && a.columns == b.columns && a.copies == b.copies &&
-         a.separate_copies == b.separate_copies && same_format(a.format, b.format);
+         a.separate_copies == b.separate_copies && a.format == b.format;
 }
 
 // Biases and norms of a row-parallel layer are whole on every rank.

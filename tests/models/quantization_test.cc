@@ -125,15 +125,24 @@ TEST_CASE("quantising at load time converts linear layers and nothing else") {
 }
 
 TEST_CASE("module names match whole segments, globs and regular expressions") {
-  using models::ModulePattern;
-  CHECK(ModulePattern("model.layers.0.mlp.gate").matches("layers.0.mlp.gate"));
-  CHECK_FALSE(ModulePattern("gate").matches("layers.0.mlp.gate_proj"));
-  CHECK_FALSE(ModulePattern("model.layers.1").matches("layers.11.mlp.gate_proj"));
-  CHECK(ModulePattern("model.language_model.layers.0.self_attn*")
-            .matches("layers.0.self_attn.q_proj"));
-  CHECK(ModulePattern("*.mlp.shared_expert.*").matches("layers.0.mlp.shared_expert.up_proj"));
-  CHECK(ModulePattern("re:.*layers\\.\\d\\.").matches("layers.7.mlp.up_proj"));
-  CHECK_FALSE(ModulePattern("re:mtp.*").matches("layers.7.mtp.up_proj"));
-  CHECK_FALSE(ModulePattern("re:(").valid());
-  CHECK_FALSE(ModulePattern("re:a{9999}{9999}").valid());
+  const auto matches = [](const char* entry, const char* path) {
+    models::ModulePatterns patterns;
+    CHECK(patterns.add(entry));
+    return patterns.matches(path);
+  };
+  CHECK(matches("model.layers.0.mlp.gate", "layers.0.mlp.gate"));
+  CHECK(matches("model.layers.0", "layers.0.mlp.gate_proj"));
+  CHECK(matches("lm_head", "lm_head"));
+  CHECK_FALSE(matches("gate", "layers.0.mlp.gate_proj"));
+  CHECK_FALSE(matches("model.layers.1", "layers.11.mlp.gate_proj"));
+  CHECK(matches("model.language_model.layers.0.self_attn*", "layers.0.self_attn.q_proj"));
+  CHECK(matches("*.mlp.shared_expert.*", "layers.0.mlp.shared_experts.up_proj"));
+  CHECK(matches("language_model.model.layers.2.feed_forward.up_proj", "layers.2.mlp.up_proj"));
+  CHECK(matches("backbone.layers.2.mixer.in_proj", "layers.2.mamba.in_proj"));
+  CHECK(matches("re:.*layers\\.\\d\\.", "layers.7.mlp.up_proj"));
+  CHECK_FALSE(matches("re:mtp.*", "layers.7.mtp.up_proj"));
+  models::ModulePatterns patterns;
+  CHECK_FALSE(patterns.add("re:("));
+  CHECK_FALSE(patterns.add("re:a{9999}{9999}"));
+  CHECK(patterns.empty());
 }
