@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "lint/memory/weights.h"
 #include "lint/models/catalogue.h"
 #include "tests/models/shapes.h"
 #include "tests/support/catch.h"
@@ -115,4 +116,16 @@ TEST_CASE("a model's name cannot leave the folder of models") {
   CHECK(config_of(sources, "a/../../outside").substr(0, 6) == "error:");
   CHECK(config_of(sources, "").substr(0, 6) == "error:");
   CHECK(config_of(sources, std::string("a\0b", 3)).substr(0, 6) == "error:");
+}
+
+TEST_CASE("the fixtures' models are found, and the index says what the shape says") {
+  ModelSources sources;
+  sources.folders = {std::string(KVB_SOURCE_DIR) + "/fixtures/models"};
+  const FindResult dense = find_model(sources, "acme/tiny-dense", "");
+  REQUIRE(dense.files.has_value());
+  const ShapeResult result = read_shape(*dense.files);
+  INFO(result.error);
+  REQUIRE(result.shape != nullptr);
+  CHECK(result.shape->checkpoint_bytes == 2 * memory::parameter_count(*result.shape));
+  CHECK(read_shape(*find_model(sources, "acme/tiny-experts", "").files).shape != nullptr);
 }
