@@ -54,6 +54,7 @@ class Resolver {
   void resolve_graphs();
 
   uint64_t default_tokens(uint64_t factor) const;
+  uint32_t mtp_layers() const;
   bool graphs_are_off();
   std::optional<std::vector<int64_t>> given_sizes();
   std::optional<uint64_t> given_largest_size();
@@ -69,6 +70,7 @@ class Resolver {
 ResolveResult Resolver::resolve() {
   engine_.release.number = input_.version.minor * 100U + input_.version.patch;
   resolve_speculation();
+  engine_.mtp_layers = mtp_layers();
   resolve_parallelism();
   resolve_dtypes();
   resolve_engine();
@@ -168,6 +170,11 @@ void Resolver::resolve_speculation() {
   const int64_t value = tokens ? python_int(*tokens).value_or(fallback) : fallback;
   engine_.num_speculative_tokens =
       static_cast<uint32_t>(bounded(static_cast<uint64_t>(std::max<int64_t>(value, 0))));
+}
+
+// One layer of the checkpoint drafts all tokens.
+uint32_t Resolver::mtp_layers() const {
+  return facts_.speculation.ends_with("mtp") && engine_.num_speculative_tokens > 0 ? 1 : 0;
 }
 
 void Resolver::resolve_length() {

@@ -26,13 +26,23 @@ SpecKind spec_kind(CacheKind kind) {
   return SpecKind::kFull;
 }
 
-uint64_t state_bytes(const LayerCache& cache, uint32_t tensor_parallel) {
+/// The window of the convolution, the first tensor's first extent, also holds the tokens of a draft
+/// (num_spec in mamba_utils.py).
+uint64_t drafted_window(const LayerCache& cache, uint32_t draft_tokens) {
+  const bool grows =
+      cache.state_kind == StateKind::kMamba2 || cache.state_kind == StateKind::kGatedDelta;
+  return grows ? draft_tokens : 0;
+}
+
+uint64_t state_bytes(const LayerCache& cache, uint32_t tensor_parallel, uint32_t draft_tokens) {
   uint64_t bytes = 0;
+  uint64_t longer = drafted_window(cache, draft_tokens);
   for (const StateTensor& tensor : cache.state) {
     uint64_t elements = 1;
     for (size_t i = 0; i < tensor.shape.size(); ++i) {
       const uint64_t ranks = i == tensor.split_dim ? tensor_parallel : 1;
-      elements = mul(elements, std::max<uint64_t>(tensor.shape[i] / ranks, 1));
+      elements = mul(elements, std::max<uint64_t>((tensor.shape[i] + longer) / ranks, 1));
+      longer = 0;
     }
     bytes = add(bytes, mul(elements, layout::bits(tensor.type)) / 8);
   }
@@ -113,7 +123,7 @@ bool keeps_delta_checkpoint(const LayerCache& cache) {
 CacheSpec state_spec(const LayerCache& cache, const Storage& storage) {
   CacheSpec spec;
   spec.kind = SpecKind::kMamba;
-  spec.state_bytes = state_bytes(cache, storage.tensor_parallel);
+  spec.state_bytes = state_bytes(cache, storage.tensor_parallel, storage.speculative_blocks);
   spec.state_id = state_id(cache);
   spec.shards_context = false;
   spec.speculative_blocks = storage.speculative_blocks;
@@ -195,6 +205,22 @@ uint32_t intern(SpecList& specs, const CacheSpec& spec) {
   return index;
 }
 
+// Multi-token-prediction layers stand behind the decoder's and attend as its last attention layer
+// does.
+ModelShape with_draft_layers(const ModelShape& model, uint32_t count) {
+  ModelShape drafted = model;
+  const auto last =
+      std::find_if(model.caches.rbegin(), model.caches.rend(), [](const LayerCache& layer) {
+        return layer.kind == CacheKind::kFull || layer.kind == CacheKind::kMla;
+      });
+  if (last != model.caches.rend()) {
+    drafted.caches.insert(drafted.caches.end(), count, *last);
+    for (uint32_t i = 0; i < count; ++i)
+      drafted.caches[model.caches.size() + i].layer = model.num_layers - 1;
+  }
+  return drafted;
+}
+
 }  // namespace
 
 StageLayers stage_layers(uint32_t num_layers, uint32_t stages, uint32_t stage) {
@@ -227,6 +253,11 @@ CacheSpec layer_spec(const LayerCache& cache, const ModelShape& model,
 }
 
 PlanInput plan_input(const ModelShape& model, const EngineSettings& settings) {
+  if (settings.mtp_layers != 0) {
+    EngineSettings without = settings;
+    without.mtp_layers = 0;
+    return plan_input(with_draft_layers(model, settings.mtp_layers), without);
+  }
   PlanInput input;
   input.release = settings.release;
   input.max_model_len = settings.max_model_len;

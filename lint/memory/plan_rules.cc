@@ -84,7 +84,7 @@ void set_results(EngineRelease release, PlanRules& rules) {
   rules.concurrency_by_group = release.at_least(27);
   rules.shrinks_tensors = release.at_least(11, 1);
   rules.logs_cache_block = !release.at_least(11);
-  rules.logs_concurrency = release.at_least(20);
+  rules.logs_concurrency = release.at_least(20, 1);
 }
 
 }  // namespace
