@@ -41,6 +41,7 @@ ObservedRun read_run(const json& row) {
   read(truth, "graph_gib", run.graph_gib);
   read(truth, "needed_kv_gib", run.needed_kv_gib);
   read(truth, "est_max_len", run.est_max_len);
+  run.kv_of_other_rank = truth.value("kv_of_other_rank", false);
   read(truth, "max_concurrency", run.max_concurrency);
   read(truth, "blocks", run.blocks);
   read(truth, "kv_tokens", run.kv_tokens);
@@ -105,6 +106,7 @@ const Collection& collection() {
       }
       const bool reason = d && !d->missing.empty();
       all.unknown.push_back(run.id + ": " + (reason ? d->missing.front().detail : "no config"));
+      if (d && d->shape) all.unplaced.push_back({std::move(run), std::move(*d)});
     }
     return all;
   }();

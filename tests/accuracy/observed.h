@@ -25,6 +25,7 @@ struct ObservedRun {
   std::optional<double> weights_gib, activation_gib, non_torch_gib, graph_gib, kv_available_gib,
       needed_kv_gib, max_concurrency;
   std::optional<uint64_t> blocks, kv_tokens, est_max_len;
+  bool kv_of_other_rank = false;  ///< the printed cache is not that of the rank that decides
 
   bool usable(std::string_view what) const;
   /// Runs of one release on one kind of card, logged in full: the yardstick of the memory model.
@@ -40,11 +41,12 @@ std::optional<Deployment> judge(const ObservedRun& run);
 
 struct JudgedRun {
   ObservedRun run;
-  Deployment deployment;  ///< with an estimate
+  Deployment deployment;
 };
 
 struct Collection {
-  std::vector<JudgedRun> judged;
+  std::vector<JudgedRun> judged;     ///< with an estimate
+  std::vector<JudgedRun> unplaced;   ///< with a shape, on a card that the source does not name
   std::vector<std::string> unknown;  ///< "id: why there is no estimate"
 };
 
