@@ -7,6 +7,7 @@
 #include "lint/models/encoder_profile.h"
 #include "lint/models/family.h"
 #include "lint/models/layers.h"
+#include "lint/models/model_files.h"
 #include "lint/models/multimodal.h"
 #include "lint/models/quantization.h"
 #include "lint/models/rope.h"
@@ -62,6 +63,23 @@ void refuse_towers(const Config& root) {
   }
 }
 
+// Some checkpoints say only in their name, or in a file that is not here, that they are packed;
+// counting them as plain would make four times their size.
+void refuse_packed_name(const Config& root, const std::string& id, const ModelShape& shape) {
+  constexpr std::string_view kPackings =
+      "nvfp4|fp4|mxfp4|awq|gptq|fp8|int4|int8|w4a16|w8a8|4bit|8bit|bnb|gguf|exl2";
+  if (!shape.quantization.empty()) return;
+  std::string name = models::lower(id.substr(id.find_last_of('/') + 1));
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '_' || c == '.'; }, '-');
+  models::any_part(name, '-', [&](std::string_view part) {
+    if (!models::listed(kPackings, part)) return false;
+    root.fail("the name says " + std::string(part) +
+              ", but there is no quantization_config and no hf_quant_config.json");
+    return true;
+  });
+}
+
 void fill(const Config& root, const models::TextPart& decoder, const ModelFiles& files,
           ModelShape& shape) {
   const Family& family = *decoder.family;
@@ -85,6 +103,7 @@ void fill(const Config& root, const models::TextPart& decoder, const ModelFiles&
       models::read_quantization(root, config, files.quant_config);
   shape.quantization = quantization.method;
   shape.kv_cache_scheme = quantization.kv_cache_scheme;
+  refuse_packed_name(root, files.id, shape);
   if (config.failed()) return;
   models::WeightList list(shape, quantization);
   models::add_weights(config, family, plan, list, shape);

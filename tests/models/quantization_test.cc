@@ -113,6 +113,19 @@ TEST_CASE("a checkpoint can ask for an FP8 cache") {
   CHECK(result.shape->kv_cache_scheme == "fp8");
 }
 
+TEST_CASE("a name that says more than the config is not taken for plain weights") {
+  ModelFiles files;
+  files.config = model_with("null");
+  for (const char* id : {"org/Model-7B-NVFP4", "org/model_awq", "./Model-FP8"}) {
+    files.id = id;
+    CHECK(read_shape(files).error.find("the name says") != std::string::npos);
+  }
+  for (const char* id : {"org/Model-7B", "awq-lab/Model", "org/fp8ish"}) {
+    files.id = id;
+    CHECK(read_shape(files).error == "");
+  }
+}
+
 TEST_CASE("quantising at load time converts linear layers and nothing else") {
   const ShapeResult result = test::shape_of(model_with("null"));
   REQUIRE(result.shape != nullptr);
