@@ -22,6 +22,7 @@ ObservedRun read_run(const json& row) {
   run.id = row.at("id");
   run.model = row.value("model", "");
   run.config = row.value("config", "");
+  run.shape_only = row.value("kv_shape_only", false);
   run.engine = row.at("engine");
   run.gpu = row.value("gpu", "");
   run.gpus = row.value("gpus", 1U);
@@ -56,6 +57,13 @@ std::string config_path(const ObservedRun& run) {
   return "";
 }
 
+// "Qwen__Qwen3-14B.json" is Qwen/Qwen3-14B.
+std::string config_name(const ObservedRun& run) {
+  std::string name = run.config.substr(0, run.config.rfind('.'));
+  const size_t separator = name.find("__");
+  return separator == std::string::npos ? name : name.replace(separator, 2, "/");
+}
+
 }  // namespace
 
 bool ObservedRun::usable(std::string_view what) const {
@@ -78,6 +86,8 @@ std::optional<Deployment> judge(const ObservedRun& run) {
   std::vector<std::string> words;
   for (const auto& [name, value] : run.env) words.push_back(name + "=" + value);
   words.insert(words.end(), run.argv.begin(), run.argv.end());
+  // Another checkpoint's config comes under its own name.
+  if (run.shape_only) std::replace(words.begin(), words.end(), run.model, config_name(run));
   const FileContents contents = read_command_line(words);
   if (contents.starts.size() != 1) return std::nullopt;
 

@@ -14,6 +14,7 @@ struct ObservedRun {
   std::string id;
   std::string model;
   std::string config;  ///< name of the config.json in the collection of measured models
+  bool shape_only = false;  ///< that config is right for the cache, not for the weights
   std::string engine;
   std::string gpu;
   uint32_t gpus = 1;

@@ -5,9 +5,11 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 
 #include "lint/memory/bytes.h"
 #include "tests/accuracy/comparisons.h"
+#include "tests/accuracy/fit.h"
 #include "tests/accuracy/observed.h"
 #include "tests/support/catch.h"
 
@@ -49,6 +51,27 @@ TEST_CASE("terms of the core runs are within their goals") {
     INFO(comparison->term());
     if (const auto share = comparison->coverage()) CHECK(*share >= 0.95);
   }
+}
+
+TEST_CASE("terms of a model hold without that model's runs in the fit") {
+  constexpr double kLooser = 1.5;
+  const test::Runs runs = test::core_runs();
+  std::map<std::string, memory::Fitted> fits;
+  for (const test::JudgedRun* judged : runs) {
+    const std::string& model = judged->run.model;
+    if (!fits.contains(model)) fits[model] = test::fit(runs, model);
+  }
+  const Comparisons left_out = test::compare(runs, [&](const test::JudgedRun& judged) {
+    const Deployment& d = judged.deployment;
+    return memory::estimate(*d.shape, d.engine, d.card(), fits.at(judged.run.model));
+  });
+  print("Core runs, each model left out of the fit", left_out);
+  check(left_out.kv_bytes, kLooser * 0.005);
+  check(left_out.tokens, kLooser * 0.01);
+  check(left_out.concurrency, kLooser * 0.01);
+  check(left_out.activation, kLooser * 0.03);
+  check(left_out.weights, kLooser * 0.005);
+  check(left_out.non_torch, kLooser * 0.10);
 }
 
 TEST_CASE("KV bytes of dense models on other cards and releases are within 5 %") {
