@@ -27,7 +27,10 @@ const Row& last_row(const Row (&rows)[N], EngineRelease release) {
 //   filters in place keeps a float32 row per multiprocessor (topk_topp_triton.py). Later releases
 //   call FlashInfer first and the same code after it. 27 models on 0.17 to 0.19.
 // - runner V2 profiles without sampling parameters, so nothing but the logits (PRs 44443, 48037,
-//   53183); its warm-up then takes about 7 B (0.26 GiB for 256 x 151,936: PR 57926).
+//   53183); its warm-up then takes about 7 B (0.26 GiB for 256 x 151,936: PR 57926). Its sampler
+//   keeps counts of 4 B and a bit mask per entry (vllm/v1/worker/gpu/sample/penalties.py), made
+//   after the weights are measured: outside every figure until memory_profiling took to measuring
+//   the device in 0.27.
 //
 // Forward pass. Beside gate, up and their product: two hidden states, the attention's output and
 // part of a fourth on V1 (granite-3.1-8b 0.85 GiB; first stage of Llama-3.1-8B 1.10); two on V2,
@@ -50,19 +53,20 @@ struct ProfileRow {
   ProfileRules rules;
 };
 constexpr ProfileRow kV0Rows[] = {
-    {0, {36.0, false, 0.0, 3.7, false, false, false, false, 1.0, 0.03, 0.05}},
+    {0, {36.0, false, 0.0, 0.0, false, 3.7, false, false, false, false, 1.0, 0.03, 0.05}},
 };
 constexpr ProfileRow kV1Rows[] = {
-    {0, {36.0, false, 0.0, 3.7, false, false, false, false, 0.6, 0.03, 0.02}},
-    {1100, {36.0, false, 0.0, 3.7, false, false, false, true, 1.0, 0.0, 0.01}},
-    {1300, {36.0, false, 0.0, 3.7, true, false, false, true, 1.0, 0.0, 0.01}},
-    {1700, {12.0, true, 0.0, 3.7, true, false, false, true, 1.0, 0.0, 0.01}},
-    {1800, {12.0, true, 0.0, 3.7, true, true, false, true, 1.0, 0.0, 0.01}},
-    {2000, {12.0, true, 0.0, 3.7, true, true, true, true, 0.9, 0.0, 0.02}},
+    {0, {36.0, false, 0.0, 0.0, false, 3.7, false, false, false, false, 0.6, 0.03, 0.02}},
+    {1100, {36.0, false, 0.0, 0.0, false, 3.7, false, false, false, true, 1.0, 0.0, 0.01}},
+    {1300, {36.0, false, 0.0, 0.0, false, 3.7, true, false, false, true, 1.0, 0.0, 0.01}},
+    {1700, {12.0, true, 0.0, 0.0, false, 3.7, true, false, false, true, 1.0, 0.0, 0.01}},
+    {1800, {12.0, true, 0.0, 0.0, false, 3.7, true, true, false, true, 1.0, 0.0, 0.01}},
+    {2000, {12.0, true, 0.0, 0.0, false, 3.7, true, true, true, true, 0.9, 0.0, 0.02}},
 };
 constexpr ProfileRow kV2Rows[] = {
-    {0, {0.0, false, 7.2, 2.0, true, true, false, true, 0.65, 0.0, 0.15}},
-    {2900, {0.0, false, 7.2, 2.0, true, true, true, true, 0.9, 0.0, 0.15}},
+    {0, {0.0, false, 7.2, 4.125, false, 2.0, true, true, false, true, 0.65, 0.0, 0.3}},
+    {2700, {0.0, false, 7.2, 4.125, true, 2.0, true, true, false, true, 0.65, 0.0, 0.3}},
+    {2900, {0.0, false, 7.2, 4.125, true, 2.0, true, true, true, true, 0.9, 0.0, 0.3}},
 };
 
 // DEFAULT_V2_MODEL_RUNNER_ARCHITECTURES in vllm/config/vllm.py.
@@ -123,7 +127,7 @@ constexpr OverheadRow kHopperOverheads[] = {
 constexpr OverheadRow kOtherOverheads[] = {
     {0, {0.2, 0.5, 0.8, 0.0, 0.3, 1.2, 0.0}},
     {901, {0.0, 0.05, 0.15, 0.0, 0.15, 0.80, 0.0}},
-    {1800, {0.03, 0.20, 0.40, 0.0, 0.15, 0.50, 0.0}},
+    {1800, {0.03, 0.15, 0.40, 0.0, 0.15, 0.50, 0.0}},
 };
 
 }  // namespace

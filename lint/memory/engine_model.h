@@ -29,6 +29,9 @@ struct ProfileRules {
   /// The same in the warm-up after the cache has been allocated, logits included; 0 where that is
   /// the profile's step once more.
   double warm_up_bytes = 0.0;
+  /// What a sampler keeps per sequence and vocabulary entry, and whether the budget counts that.
+  double sampler_state_bytes = 0.0;
+  bool state_in_budget = false;
   /// The forward pass holds that many hidden states beside its widest MLP.
   double hidden_widths = 0.0;
   bool experts_stay = false;            ///< workspaces of expert kernels outlive the forward pass

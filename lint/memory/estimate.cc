@@ -112,6 +112,10 @@ Interval outside_of(const Stage& stage, const Interval& warm_up, bool reuses_pea
   return outside.interval();
 }
 
+Interval shifted(const Interval& interval, uint64_t bytes) {
+  return {add(interval.low, bytes), add(interval.best, bytes), add(interval.high, bytes)};
+}
+
 Stage make_stage(const ModelShape& model, const EngineSettings& settings, const GpuMemory& gpu,
                  uint32_t index, const Fitted& fitted) {
   Stage stage;
@@ -124,6 +128,9 @@ Stage make_stage(const ModelShape& model, const EngineSettings& settings, const 
   stage.used = used.interval();
   const Interval warm_up = sampler_warm_up(model, settings, gpu);
   stage.outside = outside_of(stage, warm_up, !settings.v0_engine);
+  if (!profile_rules(runner_of(model, settings), settings.release).state_in_budget) {
+    stage.outside = shifted(stage.outside, sampler_state_bytes(model, settings));
+  }
   stage.warm_up = warm_up;
 
   const Interval budget = budget_of(settings, gpu);

@@ -25,20 +25,29 @@ double sizes_up_to(const EngineSettings& settings, uint32_t limit) {
 
 }  // namespace
 
+uint64_t sampler_state_bytes(const ModelShape& model, const EngineSettings& settings) {
+  const ProfileRules rules = profile_rules(runner_of(model, settings), settings.release);
+  const auto entries = static_cast<double>(mul(settings.max_num_seqs, model.vocab_size));
+  return static_cast<uint64_t>(entries * rules.sampler_state_bytes);
+}
+
 Interval non_torch_bytes(const ModelShape& model, const EngineSettings& settings,
                          const GpuMemory& gpu, const Fitted& fitted) {
-  const OverheadRules r = overhead_rules(runner_of(model, settings), settings.release, gpu);
+  const Runner runner = runner_of(model, settings);
+  const OverheadRules r = overhead_rules(runner, settings.release, gpu);
   const double unknown = settings.release_assumed ? 0.1 : 0.0;
-  if (settings.tensor_parallel <= 1) {
-    // A pipeline of single GPUs showed 0.07 GiB a stage (0.19, H100): less than one GPU alone.
-    const double share = settings.pipeline_parallel > 1 ? 0.28 : 1.0;
-    return from_gib(r.single_low * share - unknown,
-                    r.single_best * share + fitted.non_torch_shift_gib, r.single_high + unknown);
-  }
+  // A pipeline of single GPUs showed 0.07 GiB a stage (0.19, H100): less than one GPU alone.
+  const bool group = settings.tensor_parallel > 1;
+  const double share = !group && settings.pipeline_parallel > 1 ? 0.28 : 1.0;
   const double more = settings.tensor_parallel > 2 ? r.more_ranks : 0.0;
-  return from_gib(r.single_low + r.tensor_low - unknown,
-                  r.single_best + r.tensor_best + more + fitted.non_torch_group_shift_gib,
-                  r.single_high + r.tensor_high + more + unknown);
+  const double low = group ? r.single_low + r.tensor_low : r.single_low * share;
+  const double best = group
+                          ? r.single_best + r.tensor_best + more + fitted.non_torch_group_shift_gib
+                          : r.single_best * share + fitted.non_torch_shift_gib;
+  const double high = group ? r.single_high + r.tensor_high + more : r.single_high;
+  const bool counted = profile_rules(runner, settings.release).state_in_budget;
+  const double state = counted ? gib(sampler_state_bytes(model, settings)) : 0.0;
+  return from_gib(low + state - unknown, best + state, high + state + unknown);
 }
 
 Interval cuda_context_bytes(const ModelShape& model, const EngineSettings& settings,
