@@ -13,7 +13,7 @@ namespace kvbudget::test {
 struct ObservedRun {
   std::string id;
   std::string model;
-  std::string config;  ///< name of the config.json in the collection of measured models
+  std::string config;       ///< name of the config.json in the collection of measured models
   bool shape_only = false;  ///< that config is right for the cache, not for the weights
   std::string engine;
   std::string gpu;

@@ -1,57 +1,44 @@
 // Whether an engine starts, beside what it did.
+//
+// The goal is 95 % right. What is missed, and why: two starts of a private build whose sampler ran
+// out of memory with 4 GiB to spare by every account; a start that lacked 0.05 GiB; two starts that
+// lie half a GiB apart around the same limit (134 blocks for 256 and for 128 sequences); a sampler
+// that found 0.36 GiB too little beside graphs that are not known that well; graphs that took all
+// but 0.4 GiB beside the budget and still fitted; rejection sampling of seven draft tokens; images
+// profiled by the V0 engine, which was never followed.
 
 #include <array>
 #include <cstdio>
-#include <map>
 
-#include "tests/accuracy/observed.h"
+#include "tests/accuracy/verdicts.h"
 #include "tests/support/catch.h"
 
 using namespace kvbudget;
 using memory::Verdict;
 
-namespace {
-
-Verdict truth_of(const std::string& outcome) {
-  if (outcome == "ok") return Verdict::kStarts;
-  return outcome.starts_with("oom_") ? Verdict::kOutOfMemory : Verdict::kRefuses;
-}
-
-}  // namespace
-
 TEST_CASE("verdicts are right and never promise a start that fails") {
   constexpr std::array kVerdicts = {Verdict::kStarts, Verdict::kRefuses, Verdict::kOutOfMemory,
                                     Verdict::kUnsure};
-  std::map<std::string, std::map<Verdict, int>> table;
-  int rows = 0;
-  int right = 0;
-  int false_fits = 0;
-  for (const test::JudgedRun& judged : test::collection().judged) {
-    const test::ObservedRun& run = judged.run;
-    if (!run.usable("verdict")) continue;
-    const memory::Estimate& e = *judged.deployment.estimate;
-    ++rows;
-    ++table[run.outcome][e.verdict];
-    const bool either = run.or_outcome && e.verdict == truth_of(*run.or_outcome);
-    if (e.verdict == truth_of(run.outcome) || either) {
-      ++right;
-      continue;
-    }
-    false_fits += e.verdict == Verdict::kStarts ? 1 : 0;
+  test::VerdictTable table = test::judge_verdicts();
+  for (const test::JudgedRun* judged : table.wrong) {
+    const test::ObservedRun& run = judged->run;
+    const memory::Estimate& e = *judged->deployment.estimate;
     std::printf("wrong: %-50s %s %s: %s, we say %s: %s\n", run.id.c_str(), run.engine.c_str(),
                 run.gpu.c_str(), run.outcome.c_str(), memory::verdict_name(e.verdict),
                 e.because.c_str());
   }
   std::printf("\n%-14s %8s %8s %14s %8s\n", "outcome", "starts", "refuses", "out_of_memory",
               "unsure");
-  for (auto& [outcome, counts] : table) {
+  for (auto& [outcome, counts] : table.by_outcome) {
     std::printf("%-14s", outcome.c_str());
-    for (const Verdict verdict : kVerdicts) std::printf(" %8d", counts[verdict]);
+    for (const Verdict verdict : kVerdicts) {
+      std::printf(verdict == Verdict::kOutOfMemory ? " %14d" : " %8d", counts[verdict]);
+    }
     std::printf("\n");
   }
-  std::printf("%d of %d verdicts right (%.1f %%), %d false fits\n", right, rows,
-              100.0 * right / rows, false_fits);
-  REQUIRE(rows > 0);
-  CHECK(false_fits == 0);
-  CHECK(right >= 0.90 * rows);
+  std::printf("%d of %d verdicts right (%.1f %%), %d false fits\n", table.right, table.rows,
+              100.0 * table.right / table.rows, table.false_fits);
+  REQUIRE(table.rows > 0);
+  CHECK(table.false_fits == 0);
+  CHECK(table.right >= 0.90 * table.rows);
 }
