@@ -51,8 +51,8 @@ ObservedRun read_run(const json& row) {
 
 std::string config_path(const ObservedRun& run) {
   for (const char* folder : {"groundtruth/models/", "corpus/models/"}) {
-    const std::string path = shared_file(folder + run.config);
-    if (!path.empty()) return path;
+    const std::filesystem::path path = shared_path(folder + run.config);
+    if (std::filesystem::is_regular_file(path)) return path.string();
   }
   return "";
 }

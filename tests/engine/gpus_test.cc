@@ -9,7 +9,7 @@
 #include <sstream>
 #include <vector>
 
-#include "tests/support/catch.h"
+#include "tests/support/shared.h"
 
 namespace kvbudget {
 namespace {
@@ -314,26 +314,17 @@ std::set<std::string> corpus_spellings(const fs::path& manifest) {
   return spellings;
 }
 
-fs::path shared_folder() {
-  const char* given = std::getenv("KVB_SHARED");
-  return given ? fs::path(given) : fs::path(KVB_SOURCE_DIR) / ".." / "shared";
-}
-
 }  // namespace
 
 TEST_CASE("every GPU spelling of the corpus is found or known to be open", "[corpus]") {
-  const fs::path manifest = shared_folder() / "corpus" / "MANIFEST.tsv";
-  const fs::path nested = shared_folder() / "corpus" / "configs" / "MANIFEST.tsv";
-  if (!fs::exists(manifest) && !fs::exists(nested)) {
-    WARN("no corpus at " << shared_folder());
-    return;
-  }
+  const fs::path manifest = test::shared_path("corpus/configs/MANIFEST.tsv");
+  if (!test::shared_exists(manifest)) return;
   // Other kinds of chips, a resource that names no card, and names that fit several sizes.
   const std::set<std::string> open = {
       "a100", "v100", "mi300",      "a3",       "amd.com/gpu", "ascend", "cpu",    "gaudi",
       "inf2", "trn1", "inferentia", "trainium", "trainium2",   "spyre",  "tpu-v5", "tpu-v5e"};
   size_t found = 0;
-  for (std::string spelling : corpus_spellings(fs::exists(nested) ? nested : manifest)) {
+  for (std::string spelling : corpus_spellings(manifest)) {
     CAPTURE(spelling);
     if (open.count(spelling) || spelling.find("tpu") != std::string::npos) {
       CHECK(find_gpu(spelling) == nullptr);

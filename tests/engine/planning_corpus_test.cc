@@ -1,13 +1,12 @@
 // The defaults against what released versions of vLLM decided for real models on an H100 (79 GiB):
 // public model configs run through the engine's own configuration code, one JSON line each.
-#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "lint/engine/resolve.h"
 #include "tests/engine/engine_fixture.h"
-#include "tests/support/catch.h"
+#include "tests/support/shared.h"
 
 using namespace kvbudget;
 using namespace kvbudget::testing;
@@ -15,12 +14,6 @@ using namespace kvbudget::testing;
 namespace {
 
 using Json = nlohmann::json;
-
-std::string corpus_file() {
-  const char* const folder = std::getenv("KVB_SHARED");
-  const std::string base = folder ? folder : KVB_SOURCE_DIR "/../shared";
-  return base + "/groundtruth/vllm-planning/real-models.jsonl";
-}
 
 memory::CacheKind kind_of(const std::string& name) {
   static const std::map<std::string, memory::CacheKind> kinds = {
@@ -51,11 +44,9 @@ memory::ModelShape shape_of(const Json& line) {
 }  // namespace
 
 TEST_CASE("real models get the defaults that the engine gave them", "[corpus]") {
-  std::ifstream file(corpus_file());
-  if (!file) {
-    WARN("no " << corpus_file());
-    return;
-  }
+  const auto path = test::shared_path("groundtruth/vllm-planning/real-models.jsonl");
+  if (!test::shared_exists(path)) return;
+  std::ifstream file(path);
   Gpu gpu;
   gpu.device_name = "NVIDIA H100 80GB HBM3";
   gpu.vendor = "nvidia";

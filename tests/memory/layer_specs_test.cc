@@ -130,11 +130,8 @@ TEST_CASE("the checkpoint's KV dtype counts as the version and its format say") 
 }
 
 TEST_CASE("pipeline stages of real models are vLLM's", "[corpus]") {
-  std::ifstream file(planning_folder() / "real-models.jsonl");
-  if (!file) {
-    WARN("no corpus in " << planning_folder() << ", nothing compared");
-    return;
-  }
+  if (!test::shared_exists(planning_path("real-models.jsonl"))) return;
+  std::ifstream file(planning_path("real-models.jsonl"));
   size_t compared = 0;
   for (std::string text; std::getline(file, text);) {
     const json line = json::parse(text);

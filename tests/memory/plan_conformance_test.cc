@@ -134,11 +134,8 @@ std::string run_case(const json& line, uint32_t release) {
 }
 
 TEST_CASE("plans equal vLLM's own in every synthetic case of every version", "[corpus]") {
-  const std::filesystem::path folder = planning_folder();
-  if (!std::filesystem::exists(folder)) {
-    WARN("no corpus at " << folder << ", nothing compared");
-    return;
-  }
+  const std::filesystem::path folder = planning_path("");
+  if (!test::shared_exists(folder)) return;
   const char* const versions[] = {"0.10.2", "0.11.2", "0.14.1", "0.17.1", "0.19.1",
                                   "0.20.2", "0.22.1", "0.24.0", "0.26.0", "0.28.0",
                                   "0.30.0", "0.32.0", "0.33.0"};

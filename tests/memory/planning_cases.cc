@@ -132,13 +132,6 @@ const char* reason_of(Refusal refusal) {
   return "";
 }
 
-std::filesystem::path planning_folder() {
-  const char* shared = std::getenv("KVB_SHARED");
-  const std::filesystem::path root =
-      shared != nullptr ? shared : std::filesystem::path(KVB_SOURCE_DIR) / ".." / "shared";
-  return root / "groundtruth" / "vllm-planning";
-}
-
 uint32_t release_number(const std::string& version) {
   unsigned minor = 0;
   unsigned patch = 0;

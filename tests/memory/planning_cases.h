@@ -10,6 +10,7 @@
 #include <string>
 
 #include "lint/memory/plan.h"
+#include "tests/support/shared.h"
 
 namespace kvbudget::memory {
 
@@ -41,8 +42,10 @@ class Differences {
   std::ostringstream text_;
 };
 
-/// The folder of the cases: $KVB_SHARED or ../shared beside the repository.
-std::filesystem::path planning_folder();
+/// A file or, for "", the folder of the cases in the shared collection.
+inline std::filesystem::path planning_path(const char* file) {
+  return test::shared_path("groundtruth/vllm-planning") / file;
+}
 
 /// "0.19.1" is 1901.
 uint32_t release_number(const std::string& version);

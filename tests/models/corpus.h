@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/models/shapes.h"
-#include "tests/support/catch.h"
+#include "tests/support/shared.h"
 
 namespace kvbudget::test {
 
@@ -25,12 +25,6 @@ inline ModelFiles corpus_files(const std::filesystem::path& config) {
   files.quant_config =
       read_text(config.parent_path() / "hf_quant_config" / (files.id + ".hf_quant_config.json"));
   return files;
-}
-
-/// False, with a message, when the corpus is not there.
-inline bool corpus_missing(const std::filesystem::path& shared) {
-  if (shared.empty()) WARN("no corpus beside the repository: nothing is checked");
-  return shared.empty();
 }
 
 }  // namespace kvbudget::test

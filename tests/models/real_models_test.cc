@@ -105,8 +105,8 @@ std::string model_difference(const memory::ModelShape& shape, const json& line) 
 }  // namespace
 
 TEST_CASE("shapes agree with what the engine derives from the same configs", "[corpus]") {
-  const std::filesystem::path shared = test::shared_folder();
-  if (test::corpus_missing(shared)) return;
+  const std::filesystem::path shared = test::shared_path("");
+  if (!test::shared_exists(shared / "corpus")) return;
   size_t agree = 0;
   std::set<std::string> refused;
   for (const json& line :
@@ -137,8 +137,8 @@ TEST_CASE("shapes agree with what the engine derives from the same configs", "[c
 }
 
 TEST_CASE("every config of the corpus gives a shape or a reason", "[corpus]") {
-  const std::filesystem::path shared = test::shared_folder();
-  if (test::corpus_missing(shared)) return;
+  const std::filesystem::path shared = test::shared_path("");
+  if (!test::shared_exists(shared / "corpus")) return;
   size_t shapes = 0;
   size_t files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(shared / "corpus" / "models")) {
@@ -155,8 +155,8 @@ TEST_CASE("every config of the corpus gives a shape or a reason", "[corpus]") {
 }
 
 TEST_CASE("the built-in catalogue agrees with the configs that it was taken from", "[corpus]") {
-  const std::filesystem::path shared = test::shared_folder();
-  if (test::corpus_missing(shared)) return;
+  const std::filesystem::path shared = test::shared_path("");
+  if (!test::shared_exists(shared / "corpus")) return;
   size_t compared = 0;
   for (const std::string& id : catalogue_ids()) {
     const size_t slash = id.find('/');

@@ -25,12 +25,4 @@ inline ShapeResult shape_of(const std::string& config) {
   return read_shape(files);
 }
 
-/// $KVB_SHARED or the folder `shared` beside the repository; empty when there is none.
-inline std::filesystem::path shared_folder() {
-  const char* set = std::getenv("KVB_SHARED");
-  const std::filesystem::path path =
-      set != nullptr ? set : std::filesystem::path(KVB_SOURCE_DIR) / ".." / "shared";
-  return std::filesystem::exists(path / "corpus") ? path : std::filesystem::path();
-}
-
 }  // namespace kvbudget::test

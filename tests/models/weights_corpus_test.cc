@@ -62,8 +62,8 @@ double percent(double found, double wanted) { return 100.0 * (found - wanted) / 
 }  // namespace
 
 TEST_CASE("published parameter counts follow from the config", "[corpus]") {
-  const std::filesystem::path shared = test::shared_folder();
-  if (test::corpus_missing(shared)) return;
+  const std::filesystem::path shared = test::shared_path("");
+  if (!test::shared_exists(shared / "corpus")) return;
   std::ifstream in(shared / "corpus" / "models" / "WEIGHTS.tsv");
   std::string line;
   size_t compared = 0;
@@ -94,8 +94,8 @@ TEST_CASE("published parameter counts follow from the config", "[corpus]") {
 }
 
 TEST_CASE("weights that engines logged follow from config, parallelism and allocator", "[corpus]") {
-  const std::filesystem::path shared = test::shared_folder();
-  if (test::corpus_missing(shared)) return;
+  const std::filesystem::path shared = test::shared_path("");
+  if (!test::shared_exists(shared / "corpus")) return;
   size_t compared = 0;
   for (const json& record : test::read_lines(shared / "groundtruth" / "cases.jsonl")) {
     const json& usable = record["usable_for"];

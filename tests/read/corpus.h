@@ -1,12 +1,13 @@
 // Real deployment files, kept beside the repository. Tests that need them are tagged [corpus].
 #pragma once
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
+
+#include "tests/support/shared.h"
 
 namespace kvbudget::corpus {
 
@@ -23,11 +24,7 @@ inline std::string read_bytes(const std::filesystem::path& path) {
 
 /// The files of MANIFEST.tsv; empty when there is no corpus on this machine.
 inline std::vector<File> files() {
-  const char* shared = std::getenv("KVB_SHARED");
-  const std::filesystem::path root =
-      (shared != nullptr ? std::filesystem::path(shared)
-                         : std::filesystem::path(KVB_SOURCE_DIR) / ".." / "shared") /
-      "corpus" / "configs";
+  const std::filesystem::path root = test::shared_path("corpus/configs");
   std::ifstream in(root / "MANIFEST.tsv");
   std::vector<File> result;
   std::string line;
