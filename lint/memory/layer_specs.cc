@@ -49,13 +49,13 @@ uint64_t state_bytes(const LayerCache& cache, uint32_t tensor_parallel, uint32_t
   return bytes;
 }
 
-/// Tells states of equal size but other shapes apart (FNV-1a over extents and types).
+/// Tells states of equal size but other shapes apart (FNV-1a over extents and types, a word at a
+/// time).
 uint32_t state_id(const LayerCache& cache) {
   uint32_t id = 2166136261u;
   const auto mix = [&](uint64_t value) {
-    for (int shift = 0; shift < 64; shift += 8) {
-      id = (id ^ static_cast<uint32_t>((value >> shift) & 0xff)) * 16777619u;
-    }
+    id = (id ^ static_cast<uint32_t>(value)) * 16777619u;
+    id = (id ^ static_cast<uint32_t>(value >> 32)) * 16777619u;
   };
   for (const StateTensor& tensor : cache.state) {
     for (const uint64_t extent : tensor.shape) mix(extent);
