@@ -20,6 +20,7 @@ namespace {
 
 constexpr uint64_t kVocabularyPadding = 64;
 constexpr uint64_t kFloatBytes = 4;
+constexpr EngineRelease kLastWithSampler = {2300};
 
 uint64_t scaled(uint64_t bytes, double factor) {
   return static_cast<uint64_t>(static_cast<double>(bytes) * factor);
@@ -122,13 +123,11 @@ double trust_in(const ModelShape& model, const EngineSettings& settings, const P
     const bool known = model.encoder.item_tokens != 0 && !settings.v0_engine;
     share = std::max(share, known ? 0.03 : 0.15);
   }
-  return settings.release_assumed ? std::max(share, 0.3) : share;
+  return share;
 }
 
-}  // namespace
-
-Interval activation_peak(const ModelShape& model, const EngineSettings& settings,
-                         const GpuMemory& gpu, uint32_t stage, const Fitted& fitted) {
+Interval peak_of(const ModelShape& model, const EngineSettings& settings, const GpuMemory& gpu,
+                 uint32_t stage, const Fitted& fitted) {
   const ProfileRules rules = profile_rules(runner_of(model, settings), settings.release);
   const Batch batch(model, settings);
   const bool last = stage + 1 >= settings.pipeline_parallel;
@@ -151,6 +150,19 @@ Interval activation_peak(const ModelShape& model, const EngineSettings& settings
   const uint64_t unknown = settings.v0_engine ? scaled(encoder.peak, 2.5) : 0;
   const uint64_t slack = add(6 * kMiB, unknown);
   return {less(scaled(warm, 1.0 - trust), 6 * kMiB), cold, add(scaled(cold, 1.0 + trust), slack)};
+}
+
+}  // namespace
+
+Interval activation_peak(const ModelShape& model, const EngineSettings& settings,
+                         const GpuMemory& gpu, uint32_t stage, const Fitted& fitted) {
+  const Interval peak = peak_of(model, settings, gpu, stage, fitted);
+  if (!settings.release_assumed) return peak;
+  // Nobody says which release it is: the newest, or one of the last to profile the sampler.
+  EngineSettings earlier = settings;
+  earlier.release = kLastWithSampler;
+  const Interval other = peak_of(model, earlier, gpu, stage, fitted);
+  return {std::min(peak.low, other.low), peak.best, std::max(peak.high, other.high)};
 }
 
 Interval sampler_warm_up(const ModelShape& model, const EngineSettings& settings,

@@ -222,11 +222,8 @@ const Term* Estimate::term(std::string_view name) const {
   return found == terms.end() ? nullptr : &*found;
 }
 
-Estimate estimate(const ModelShape& model, const EngineSettings& given, const GpuMemory& gpu,
+Estimate estimate(const ModelShape& model, const EngineSettings& settings, const GpuMemory& gpu,
                   const Fitted& fitted) {
-  EngineSettings settings = given;
-  // The old engine keeps every token of every layer.
-  if (settings.v0_engine) settings.hybrid_kv_cache_manager = false;
   Estimate e;
   e.total_bytes = gpu.total_bytes;
   e.requested_bytes = settings.kv_cache_memory_bytes ? 0 : requested(settings, gpu.total_bytes);

@@ -205,6 +205,16 @@ uint32_t intern(SpecList& specs, const CacheSpec& spec) {
   return index;
 }
 
+// The engine before V1 keeps every token of every layer.
+ModelShape without_windows(const ModelShape& model) {
+  ModelShape plain = model;
+  for (LayerCache& layer : plain.caches) {
+    const bool windowed = layer.kind == CacheKind::kSliding || layer.kind == CacheKind::kChunked;
+    if (windowed) layer.kind = CacheKind::kFull;
+  }
+  return plain;
+}
+
 // Multi-token-prediction layers stand behind the decoder's and attend as its last attention layer
 // does.
 ModelShape with_draft_layers(const ModelShape& model, uint32_t count) {
@@ -253,6 +263,11 @@ CacheSpec layer_spec(const LayerCache& cache, const ModelShape& model,
 }
 
 PlanInput plan_input(const ModelShape& model, const EngineSettings& settings) {
+  if (settings.v0_engine) {
+    EngineSettings newer = settings;
+    newer.v0_engine = false;
+    return plan_input(without_windows(model), newer);
+  }
   if (settings.mtp_layers != 0) {
     EngineSettings without = settings;
     without.mtp_layers = 0;

@@ -76,7 +76,6 @@ class LoggedCache {
   static memory::EngineSettings settings_of(const test::ObservedRun& run, const Deployment& d) {
     memory::EngineSettings settings = d.engine;
     if (!run.kv_available_gib) settings.num_gpu_blocks_override = run.blocks;
-    if (settings.v0_engine) settings.hybrid_kv_cache_manager = false;
     // An engine that refused has logged its tokens before.
     if (run.outcome == "kv_too_small" && run.usable("tokens")) {
       settings.max_model_len = settings.block_tokens;

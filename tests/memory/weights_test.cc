@@ -89,6 +89,22 @@ TEST_CASE("quantised weights carry a scale and a zero point per group") {
   CHECK(bytes(weight, parallel(1, 1)) == 16384 + 1024);
 }
 
+TEST_CASE("host offload moves whole tensors, layer by layer, until it has enough") {
+  ModelShape model;
+  model.num_layers = 4;
+  Weight small = matrix(1024, 1024, Split::kNone, Place::kLayers);
+  Weight large = matrix(4096, 1024, Split::kNone, Place::kLayers);
+  small.layer_count = large.layer_count = 4;
+  model.weights = {matrix(1024, 1024, Split::kNone, Place::kFirstStage), small, large};
+  const auto moved = [&](uint64_t wanted) {
+    return offloaded_bytes(model, parallel(1, 1), 0, wanted);
+  };
+  CHECK(moved(1) == 2 * kMiB);
+  CHECK(moved(3 * kMiB) == 10 * kMiB);
+  CHECK(moved(11 * kMiB) == 12 * kMiB);
+  CHECK(moved(kGiB) == 40 * kMiB);
+}
+
 TEST_CASE("absurd sizes saturate instead of wrapping") {
   CHECK(bytes(matrix(UINT64_MAX / 2, UINT64_MAX / 2, Split::kNone, Place::kFirstStage),
               parallel(1, 1)) >= UINT64_MAX / 8);
