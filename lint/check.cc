@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "lint/nearest.h"
+#include "lint/engine/nearest.h"
 #include "lint/suppress.h"
 
 namespace kvbudget {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "lint/nearest.h"
+#include "lint/engine/nearest.h"
 
 namespace kvbudget {
 

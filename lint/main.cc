@@ -19,9 +19,9 @@
 #include <string>
 #include <vector>
 
+#include "lint/engine/nearest.h"
 #include "lint/files.h"
 #include "lint/inputs.h"
-#include "lint/nearest.h"
 #include "lint/options.h"
 #include "lint/resolve_deployment.h"
 #include "lint/run.h"
@@ -297,9 +297,12 @@ int run_command(const Options& options) {
     std::cerr << "kvbudget: " << inputs.error << '\n';
     return inputs.code;
   }
+  Inputs given = *inputs.inputs;
+  if (options.command == "size") given.gpu.reset();  // it tries the cards itself
+  if (options.command == "size") given.gpu_count = 0;
   Io io{std::cout, std::cerr, std::cin, sources, takes_colour()};
   const Resolver resolve = [&](const EngineStart& start) {
-    return resolve_deployment(start, *inputs.inputs);
+    return resolve_deployment(start, given);
   };
   return run(options, all_rules(), resolve, io);
 }

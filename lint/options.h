@@ -16,7 +16,8 @@ struct OutputSpec {
 };
 
 struct Options {
-  std::string command;  ///< "lint", "inspect", "estimate", "explain", "rules", "gpus", "models"
+  std::string
+      command;  ///< "lint", "inspect", "estimate", "size", "explain", "rules", "gpus", "models"
   std::vector<std::string> paths;          ///< files and folders; "-" is standard input
   std::vector<std::string> command_line;   ///< words after `--`
   std::string model;                       ///< size --model

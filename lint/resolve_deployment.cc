@@ -108,12 +108,26 @@ const Gpu* named_gpu(const GpuRequest& request) {
   return find_gpu(request.name->value);
 }
 
+// Entries of CUDA_VISIBLE_DEVICES, 0 when it says nothing about the number. CUDA stops at the first
+// entry that is no device: "-1" and "none" hide every card, which is another mistake.
 uint32_t visible_devices(const Deployment& d) {
   const EnvVar* devices = d.env("CUDA_VISIBLE_DEVICES");
-  if (devices == nullptr || !devices->known || devices->value.empty()) return 0;
-  if (devices->value.view() == "all") return 0;
-  const std::string& list = devices->value.str();
-  return static_cast<uint32_t>(std::count(list.begin(), list.end(), ',')) + 1;
+  if (devices == nullptr || !devices->known) return 0;
+  uint32_t count = 0;
+  std::string_view rest = devices->value.view();
+  while (!rest.empty()) {
+    const std::string_view entry = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(entry.size() + 1, rest.size()));
+    const bool device = entry.starts_with("GPU-") || entry.starts_with("MIG-") ||
+                        (!entry.empty() && entry.find_first_not_of("0123456789") == entry.npos);
+    if (!device) return count;
+    ++count;
+  }
+  return count;
+}
+
+uint32_t times(uint32_t gpus, uint32_t nodes) {
+  return static_cast<uint32_t>(std::min<uint64_t>(uint64_t{gpus} * nodes, UINT32_MAX));
 }
 
 void find_gpu_count(Deployment& d, const Inputs& inputs, uint32_t of_instance) {
@@ -122,10 +136,10 @@ void find_gpu_count(Deployment& d, const Inputs& inputs, uint32_t of_instance) {
   if (inputs.gpu_count != 0) {
     d.gpu_count = inputs.gpu_count;
   } else if (d.start.gpu.count) {
-    d.gpu_count = d.start.gpu.count->value * nodes;
+    d.gpu_count = times(d.start.gpu.count->value, nodes);
     d.gpu_count_where = d.start.gpu.count->where;
   } else {
-    d.gpu_count = of_instance * nodes;
+    d.gpu_count = times(of_instance, nodes);
   }
   if (visible != 0 && (d.gpu_count == 0 || visible < d.gpu_count) && nodes == 1) {
     d.gpu_count = visible;
@@ -175,6 +189,21 @@ void find_environment(Deployment& d) {
   d.engine.full_cudagraphs = graphs.find("FULL") != std::string::npos;
 }
 
+// Overrides of the shape itself would make every number that follows wrong; those of rope do not.
+void check_overrides(Deployment& d) {
+  const std::string overrides = d.settings.text("hf-overrides");
+  constexpr const char* kShapeKeys[] = {"layer",  "head",          "hidden",
+                                        "window", "architectures", "intermediate",
+                                        "vocab",  "expert",        "model_type"};
+  const bool changes_shape =
+      std::any_of(std::begin(kShapeKeys), std::end(kShapeKeys),
+                  [&](const char* key) { return overrides.find(key) != std::string::npos; });
+  if (changes_shape) {
+    missing(d, "model config", "hf-overrides change the model's shape",
+            "pass --model-config with the changes made");
+  }
+}
+
 void find_numbers(Deployment& d) {
   if (d.shape) {
     d.context = context_limit(*d.shape, d.version, d.settings.is_true("disable-sliding-window"));
@@ -207,6 +236,7 @@ Deployment resolve_deployment(const EngineStart& start, const Inputs& inputs) {
   find_settings(d, inputs);
   find_model(d, inputs);
   find_gpus(d, inputs);
+  check_overrides(d);
   find_numbers(d);
   find_estimate(d);
   return d;

@@ -1,4 +1,5 @@
-// From an engine start to a Deployment: version, settings, model, GPU, numbers, estimate, and what was missing.
+// From an engine start to a Deployment: version, settings, model, GPU, numbers, estimate, and what
+// was missing.
 #pragma once
 
 #include "lint/deployment.h"
@@ -6,7 +7,8 @@
 
 namespace kvbudget {
 
-/// Never fails: what cannot be found out is named in Deployment::missing, and then there is no estimate.
+/// Never fails: what cannot be found out is named in Deployment::missing, and then there is no
+/// estimate.
 Deployment resolve_deployment(const EngineStart& start, const Inputs& inputs);
 
 }  // namespace kvbudget

@@ -10,7 +10,7 @@
 
 #include "lint/check.h"
 #include "lint/collect.h"
-#include "lint/nearest.h"
+#include "lint/engine/nearest.h"
 #include "lint/report/report.h"
 #include "lint/size.h"
 
@@ -109,11 +109,11 @@ int run_estimate(const Context& context) {
                   "estimate: nothing to estimate; expected a PATH or -- vllm serve MODEL …");
     }
     const Collection collection = collect(options.paths, context.resolve, context.io);
-    if (!collection.complete) return kFailed;
     if (collection.deployments.empty()) {
       return fail(context, kFailed, "estimate: no engine start found in these files");
     }
-    return show_estimates(context, collection.deployments, false);
+    const int shown = show_estimates(context, collection.deployments, false);
+    return shown == kClean && !collection.complete ? kFailed : shown;
   }
   if (!options.paths.empty()) {
     return fail(context, kUsage,
@@ -136,7 +136,12 @@ int run_size(const Context& context) {
     return fail(context, kUsage,
                 "size: expected --model ID --context TOKENS --concurrency REQUESTS");
   }
-  const SizeRequest request{options.model, options.context, options.concurrency, options.gpu};
+  SizeRequest request{options.model, options.context, options.concurrency, ""};
+  if (!options.gpu.empty()) {
+    const Gpu* card = find_gpu(std::string_view(options.gpu).substr(0, options.gpu.rfind(':')));
+    if (card == nullptr) return fail(context, kUsage, "size: --gpu must be a card of the table");
+    request.gpu = card->name;
+  }
   const SizeResult result = find_sizes(request, context.resolve);
   if (!result.error.empty()) return fail(context, kFailed, "size: " + result.error);
   return write_outputs(context, [&](std::string_view format, bool, std::ostream& out) {

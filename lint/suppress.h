@@ -4,7 +4,7 @@
 //
 // Behind text, a comment stands for its own line; on a line of its own, for the next line that is
 // not a comment, together with the lines that a trailing backslash joins to it (nothing can stand
-// between those). Read from the bytes alone, so it works the same in YAML, shell and Dockerfiles.
+// between those). Read from the bytes alone, so it works the same in YAML and shell.
 #pragma once
 
 #include <cstdint>

@@ -17,11 +17,8 @@ struct NamePattern {
 };
 
 constexpr NamePattern kCandidates[] = {
-    {"", ".yaml"},         {"", ".yml"},        {"", ".json", 1 << 20},
-    {"", ".sh"},           {"", ".bash"},       {"", ".slurm"},
-    {"", ".sbatch"},       {"", ".service"},    {"", ".container"},
-    {"", ".tpl"},          {"", ".j2"},         {"Dockerfile", ""},
-    {"Containerfile", ""}, {"", ".Dockerfile"}, {"", ".dockerfile"},
+    {"", ".yaml"},  {"", ".yml"},    {"", ".json", 1 << 20}, {"", ".sh"}, {"", ".bash"},
+    {"", ".slurm"}, {"", ".sbatch"}, {"", ".tpl"},           {"", ".j2"},
 };
 
 // Other people's code and build products.

@@ -28,8 +28,8 @@ const Rule enforce_eager_in_production_rule = {
 Finds `enforce-eager` on engines that serve: probes, ports, replicas or a published port stand beside them.
 
 ## Why it matters
-Eager mode turns CUDA graphs and compilation off. Reports of the loss range from 3 % to a tenth of the decoding
-speed; the gain is the memory of the graphs, usually 0.5 to 2 GiB. It is often left over from debugging.
+Eager mode turns CUDA graphs and compilation off. Reports range from 3 % to ten times slower
+decoding; the gain is the memory of the graphs, usually 0.5 to 2 GiB. It is often left over from debugging.
 
 ## How it is computed
 The flag, or the key of a vLLM config file, together with signs of production in the same file.

@@ -53,10 +53,6 @@ constexpr Backend kBackends[] = {
 // The backend that the file forces, in today's spelling; empty when the engine chooses.
 std::string forced_backend(const Deployment& d) {
   std::string name = d.settings.text("attention-backend");
-  const EnvVar* variable = d.env("VLLM_ATTENTION_BACKEND");
-  if (name.empty() && variable != nullptr && variable->known && d.version < Version{0, 15, 0}) {
-    name = variable->value.str();
-  }
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
     return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : static_cast<char>(c);
   });

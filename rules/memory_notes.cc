@@ -45,9 +45,8 @@ std::string longest_text(const memory::Estimate& estimate) {
 }
 
 uint64_t proposed_length(const Deployment& d) {
-  const uint64_t longest = d.estimate->best.longest_context;
   const uint64_t block = std::max<uint64_t>(d.engine.block_tokens, 1);
-  const uint64_t safe = (longest - longest * 3 / 100) / block * block;
+  const uint64_t safe = d.estimate->low.longest_context / block * block;
   constexpr uint64_t kWorthProposing = 512;  // tokens; shorter contexts serve nobody
   return safe >= kWorthProposing ? std::min(safe, d.context.limit_tokens) : 0;
 }

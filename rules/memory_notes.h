@@ -20,8 +20,8 @@ Severity severity_of(const memory::Estimate& estimate);
 /// "about 28,016 tokens": the longest request that fits, for messages.
 std::string longest_text(const memory::Estimate& estimate);
 
-/// A max-model-len to propose: the longest that fits, less 3 % for what the estimate cannot know,
-/// in whole blocks. 0 when no length worth proposing fits.
+/// A max-model-len to propose: the longest that fits at the pessimistic end, in whole blocks. 0
+/// when no length worth proposing does.
 uint64_t proposed_length(const Deployment& d);
 
 /// The sentence that max-model-len rules end on, and the fix where there is a value to replace.

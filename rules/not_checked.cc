@@ -35,7 +35,7 @@ Nothing is guessed. A deployment that could not be judged looks like one that is
 
 ## How it is computed
 An estimate needs the model's shape, the GPU's memory and every setting that decides about memory. The first
-two come from the file, the command line or `.kvbudget.yaml`; config.json also from the Hugging Face cache and
+two come from the file or the command line; config.json also from the Hugging Face cache and
 the built-in catalogue.
 
 ## Fix

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lint/engine/json_text.h"
+#include "lint/engine/nearest.h"
 #include "lint/engine/numbers.h"
 #include "lint/engine/table.h"
 
@@ -113,21 +114,6 @@ std::string dashed(std::string_view text) {
   return name;
 }
 
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j < row.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
-    }
-  }
-  return row[b.size()];
-}
-
 }  // namespace
 
 std::span<const Flag> all_flags() { return flag_table(); }
@@ -205,21 +191,14 @@ std::string value_problem(const Flag& flag, Version version, std::string_view va
 }
 
 std::string nearest_flag(std::string_view name, Version version) {
-  const std::string wanted = dashed(name);
-  std::string best;
-  size_t best_distance = std::max<size_t>(1, wanted.size() / 3) + 1;
   // The table is sorted, so the first of equally near names is the alphabetical one.
+  std::vector<std::string_view> names;
   for (const Flag& flag : flag_table()) {
-    if (!flag_exists(flag, version)) continue;
-    const size_t distance = edit_distance(wanted, flag.name);
-    if (distance >= best_distance) continue;
-    best_distance = distance;
-    best = flag.name;
+    if (flag_exists(flag, version)) names.push_back(flag.name);
   }
-  return best;
+  return std::string(nearest(dashed(name), names));
 }
 
-Version oldest_version() { return {0, 2, 7}; }
 Version newest_version() { return {0, 33, 0}; }
 
 }  // namespace kvbudget

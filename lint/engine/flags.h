@@ -87,8 +87,7 @@ std::string value_problem(const Flag& flag, Version version, std::string_view va
 /// The known name nearest to `name` in that version, if one is near enough to be a typo.
 std::string nearest_flag(std::string_view name, Version version);
 
-/// Oldest and newest release that the data covers.
-Version oldest_version();
+/// Newest release that the data covers.
 Version newest_version();
 
 }  // namespace kvbudget

@@ -6,7 +6,7 @@ namespace kvbudget::memory {
 namespace {
 
 bool starts(const ModelShape& model, const EngineSettings& settings, const GpuMemory& gpu) {
-  return estimate(model, settings, gpu).best.holds_one_request;
+  return estimate(model, settings, gpu).low.holds_one_request;
 }
 
 }  // namespace

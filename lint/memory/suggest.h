@@ -1,5 +1,5 @@
 // What to change so that an engine starts. Each answer is the first that the model of memory
-// accepts at its best estimate; 0 where there is none.
+// accepts at its pessimistic end; 0 where there is none.
 #pragma once
 
 #include <cstdint>

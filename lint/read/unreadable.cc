@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lint/read/readers.h"
+#include "lint/read/vllm_names.h"
 #include "lint/read/yaml_template.h"
 
 namespace kvbudget {
@@ -21,6 +22,10 @@ std::optional<SyntaxError> why_unreadable(const SourceFile& file) {
     const auto at = static_cast<uint32_t>(nul);
     return SyntaxError{{&file, {at, at + 1}},
                        "a NUL byte: this is no text file (or UTF-16; only UTF-8 is read)"};
+  }
+  if (!is_yaml_name(file.path()) && !is_shell_script(file) && mentions_vllm(bytes)) {
+    return SyntaxError{{&file, {0, 0}},
+                       "no reader for this kind of file; YAML, JSON and shell scripts are read"};
   }
   if (!is_yaml_name(file.path()) || has_template_action(bytes)) return std::nullopt;
   Document document = parse_yaml(file);

@@ -8,7 +8,8 @@
 
 namespace kvbudget {
 
-/// Empty, not text, or YAML of which no document could be read; nullopt for a sound file of another
+/// Empty, not text, of a kind that no reader knows although it speaks of vLLM, or YAML of which no
+/// document could be read; nullopt for a sound file of another
 /// kind.
 std::optional<SyntaxError> why_unreadable(const SourceFile& file);
 

@@ -93,7 +93,7 @@ Json deployment_json(const Deployment& deployment) {
   json["env"] = env_json(start);
   json["unknown_flags"] = Json::array();
   for (const UnknownFlag& flag : deployment.settings.unknown_flags) {
-    json["unknown_flags"].push_back(flag.text);
+    json["unknown_flags"].push_back(flag.text.substr(0, flag.text.find('=')));
   }
   json["missing"] = Json::array();
   for (const MissingInput& input : deployment.missing) json["missing"].push_back(input.what);
@@ -169,7 +169,7 @@ void write_deployment(const Deployment& deployment, std::ostream& out) {
     write_field("env", variable.name.str() + "=" + std::string(value), out);
   }
   for (const UnknownFlag& flag : deployment.settings.unknown_flags) {
-    write_field("unknown", flag.text, out);
+    write_field("unknown", flag.text.substr(0, flag.text.find('=')), out);
   }
   for (const MissingInput& input : deployment.missing) {
     write_field("missing", input.what + ": " + input.detail + " (" + input.hint + ")", out);

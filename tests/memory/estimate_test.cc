@@ -140,7 +140,7 @@ TEST_CASE("suggestions are the smallest that start") {
   settings.gpu_memory_utilization = 0.3;
   const double share = smallest_utilization(model_of(8), settings, kCard);
   settings.gpu_memory_utilization = share;
-  CHECK(estimate(model_of(8), settings, kCard).best.holds_one_request);
+  CHECK(estimate(model_of(8), settings, kCard).low.holds_one_request);
   settings.gpu_memory_utilization = share - 0.01;
-  CHECK_FALSE(estimate(model_of(8), settings, kCard).best.holds_one_request);
+  CHECK_FALSE(estimate(model_of(8), settings, kCard).low.holds_one_request);
 }

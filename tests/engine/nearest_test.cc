@@ -1,4 +1,4 @@
-#include "lint/nearest.h"
+#include "lint/engine/nearest.h"
 
 #include "tests/support/catch.h"
 
