@@ -31,7 +31,6 @@ struct Deployment {
 
   Version version;  ///< stated, or the newest known when assumed
   bool version_assumed = true;
-  Location version_where;  ///< the image tag, when it came from there
 
   Settings settings;
 

@@ -16,18 +16,18 @@ void missing(Deployment& d, std::string what, std::string detail, std::string hi
   d.missing.push_back({std::move(what), std::move(detail), std::move(hint)});
 }
 
+// A release newer than the data is judged as the newest known one, and said to be.
+void set_version(Deployment& d, Version stated) {
+  d.version_assumed = newest_version() < stated;
+  d.version = std::min(stated, newest_version());
+}
+
 void find_version(Deployment& d, const Inputs& inputs) {
   d.version = newest_version();
-  if (inputs.engine) {
-    d.version = *inputs.engine;
-    d.version_assumed = false;
-    return;
-  }
+  if (inputs.engine) return set_version(d, *inputs.engine);
   if (!d.start.image || !d.start.image_known) return;
   if (const std::optional<Version> stated = image_version(d.start.image->view())) {
-    d.version = *stated;
-    d.version_assumed = false;
-    d.version_where = d.start.image->location();
+    set_version(d, *stated);
   }
 }
 
@@ -204,6 +204,22 @@ void check_overrides(Deployment& d) {
   }
 }
 
+// Memory that is real and not counted here; an estimate without it would promise too much.
+void check_uncounted(Deployment& d) {
+  if (d.settings.is_true("enable-lora")) {
+    missing(d, "lora", "the slots of LoRA adapters are not counted yet", "judge this one by hand");
+  }
+  const std::string draft = d.settings.text("speculative-config");
+  if (draft.find("\"model\"") != std::string::npos || d.settings.has("speculative-model") ||
+      d.settings.has("spec-model")) {
+    missing(d, "draft model", "the draft model's memory is not counted yet",
+            "judge this one by hand");
+  }
+  if (d.settings.text("ec-transfer-config").find("ec_producer") != std::string::npos) {
+    missing(d, "kv cache", "an encoder instance keeps no KV cache", "nothing to do");
+  }
+}
+
 void find_numbers(Deployment& d) {
   if (d.shape) {
     d.context = context_limit(*d.shape, d.version, d.settings.is_true("disable-sliding-window"));
@@ -222,9 +238,28 @@ void find_numbers(Deployment& d) {
   }
 }
 
+// What makes the engine's parser stop, whatever the memory; empty when nothing does.
+std::string refused_by_parser(const Deployment& d) {
+  if (!d.settings.unknown_flags.empty()) {
+    return "this version does not accept --" + d.settings.unknown_flags.front().name;
+  }
+  if (!d.settings.refused_words.empty()) return d.settings.refused_words.front().problem;
+  for (const auto& [name, setting] : d.settings.all()) {
+    const Flag* flag = setting.known && setting.origin == Origin::kFlag ? find_flag(name) : nullptr;
+    if (flag == nullptr || flag_kind(*flag, d.version).type == FlagType::kBool) continue;
+    const std::string problem = value_problem(*flag, d.version, setting.value);
+    if (!problem.empty()) return "--" + name + " " + setting.value + ": " + problem;
+  }
+  return "";
+}
+
 void find_estimate(Deployment& d) {
   if (!d.missing.empty() || !d.shape || !d.gpu || !d.shape->generates) return;
   d.estimate = memory::estimate(*d.shape, d.engine, d.card());
+  const std::string refused = d.version_assumed ? "" : refused_by_parser(d);
+  if (refused.empty()) return;
+  d.estimate->verdict = memory::Verdict::kRefuses;
+  d.estimate->because = refused;
 }
 
 }  // namespace
@@ -237,6 +272,7 @@ Deployment resolve_deployment(const EngineStart& start, const Inputs& inputs) {
   find_model(d, inputs);
   find_gpus(d, inputs);
   check_overrides(d);
+  check_uncounted(d);
   find_numbers(d);
   find_estimate(d);
   return d;

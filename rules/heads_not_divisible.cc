@@ -1,28 +1,37 @@
+#include "lint/memory/suggest.h"
 #include "lint/rule.h"
 
 namespace kvbudget {
 namespace {
 
 // Tensor-parallel sizes that divide the heads, up to the one that was asked for.
-std::string usable_sizes(uint32_t heads, uint32_t limit) {
+std::string usable_sizes(const memory::ModelShape& model, uint32_t limit) {
   std::string text;
-  for (uint32_t size = 1; size <= limit && size <= heads; ++size) {
-    if (heads % size != 0) continue;
+  for (uint32_t size = 1; size <= limit && size <= model.num_heads; ++size) {
+    if (!memory::heads_divide(model, size)) continue;
     if (!text.empty()) text += ", ";
     text += std::to_string(size);
   }
   return text;
 }
 
+// "40 attention heads", and those for keys and values where they are the trouble.
+std::string heads_text(const memory::ModelShape& model, uint32_t tp) {
+  std::string text = std::to_string(model.num_heads) + " attention heads";
+  if (model.num_heads % tp == 0) {
+    text += " with " + std::to_string(model.num_kv_heads) + " for keys and values";
+  }
+  return text;
+}
+
 void check(const Deployment& d, Reporter& reporter) {
   if (!d.shape || d.shape->num_heads == 0 || d.engine.tensor_parallel == 0) return;
-  const uint32_t heads = d.shape->num_heads;
   const uint32_t tp = d.engine.tensor_parallel;
-  if (heads % tp == 0) return;
-  Diagnostic& finding = reporter.report(
-      d.where_of("tensor-parallel-size"),
-      std::to_string(heads) + " attention heads cannot be split over tensor-parallel-size " +
-          std::to_string(tp) + "; usable sizes: " + usable_sizes(heads, tp));
+  if (memory::heads_divide(*d.shape, tp)) return;
+  Diagnostic& finding =
+      reporter.report(d.where_of("tensor-parallel-size"),
+                      heads_text(*d.shape, tp) + " cannot be split over tensor-parallel-size " +
+                          std::to_string(tp) + "; usable sizes: " + usable_sizes(*d.shape, tp));
   if (tp > 1 && d.engine.pipeline_parallel == 1) {
     finding.notes.push_back({"for " + std::to_string(tp) + " GPUs, pipeline-parallel-size " +
                                  std::to_string(tp) +
@@ -41,13 +50,15 @@ const Rule heads_not_divisible_rule = {
     .summary = "tensor-parallel-size does not divide the model's attention heads",
     .doc = R"md(
 ## What it does
-Checks that the number of attention heads is a multiple of `tensor-parallel-size`.
+Checks that `tensor-parallel-size` divides the attention heads, and that it divides the key and value heads or is a
+multiple of them.
 
 ## Why it matters
 vLLM stops at once: "Total number of attention heads (40) must be divisible by tensor parallel size (6)".
 
 ## How it is computed
-`num_attention_heads` of config.json (of `text_config` for multimodal models) modulo `tensor-parallel-size`.
+`num_attention_heads` and `num_key_value_heads` of config.json (of `text_config` for multimodal models) against
+`tensor-parallel-size`. Models with latent attention have one shared head and only the first check.
 
 ## Fix
 A size that divides the heads; for an odd number of GPUs, `pipeline-parallel-size` divides layers instead.

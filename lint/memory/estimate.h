@@ -49,6 +49,7 @@ const char* verdict_name(Verdict verdict);  // "starts", "refuses", "out_of_memo
 enum class Obstacle {
   kNone,
   kHeadsNotDivisible,        ///< the engine's own check, before any memory is used
+  kBatchBelowSeqs,           ///< likewise: max_num_batched_tokens is less than max_num_seqs
   kLengthAboveModel,         ///< likewise: max_model_len is longer than the model was built for
   kBudgetExceedsFree,        ///< the start check: less than utilisation x total is free
   kWeightsExceedBudget,      ///< weights alone are more than the budget (or the card)

@@ -48,6 +48,9 @@ std::string because(const ModelShape& model, const EngineSettings& settings, con
       return std::to_string(model.num_heads) +
              " attention heads cannot be split over tensor-parallel-size " +
              std::to_string(settings.tensor_parallel);
+    case Obstacle::kBatchBelowSeqs:
+      return "max-num-batched-tokens " + with_commas(settings.max_num_batched_tokens) +
+             " must be at least max-num-seqs " + with_commas(settings.max_num_seqs);
     case Obstacle::kLengthAboveModel:
       return "max-model-len " + with_commas(settings.max_model_len) + " is above the " +
              with_commas(settings.model_length_limit) + " tokens that the model was built for";

@@ -1,5 +1,7 @@
 #include "lint/memory/suggest.h"
 
+#include <algorithm>
+
 #include "lint/memory/estimate.h"
 
 namespace kvbudget::memory {
@@ -11,11 +13,22 @@ bool starts(const ModelShape& model, const EngineSettings& settings, const GpuMe
 
 }  // namespace
 
+bool heads_divide(const ModelShape& model, uint32_t tensor_parallel) {
+  if (tensor_parallel == 0 || model.num_heads % tensor_parallel != 0) return false;
+  return std::all_of(model.caches.begin(), model.caches.end(), [&](const LayerCache& layer) {
+    const bool divided = layer.kind == CacheKind::kFull || layer.kind == CacheKind::kSliding ||
+                         layer.kind == CacheKind::kChunked;
+    if (!divided || layer.kv_heads == 0) return true;
+    return layer.kv_heads >= tensor_parallel ? layer.kv_heads % tensor_parallel == 0
+                                             : tensor_parallel % layer.kv_heads == 0;
+  });
+}
+
 uint32_t smallest_tensor_parallel(const ModelShape& model, EngineSettings settings,
                                   const GpuMemory& gpu) {
   constexpr uint32_t kLargest = 64;
   for (uint32_t size = settings.tensor_parallel + 1; size <= kLargest; ++size) {
-    if (model.num_heads % size != 0) continue;
+    if (!heads_divide(model, size)) continue;
     settings.tensor_parallel = size;
     if (starts(model, settings, gpu)) return size;
   }

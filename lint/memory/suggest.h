@@ -9,6 +9,10 @@
 
 namespace kvbudget::memory {
 
+/// Whether tensor parallelism can divide the model's heads: query heads evenly, and key and value
+/// heads evenly or as whole copies (vllm/model_executor/models, the attention of each family).
+bool heads_divide(const ModelShape& model, uint32_t tensor_parallel);
+
 /// Smallest tensor-parallel size above the one in force that divides the heads and starts, up
 /// to 64.
 uint32_t smallest_tensor_parallel(const ModelShape& model, EngineSettings settings,

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "lint/memory/suggest.h"
+
 namespace kvbudget::memory {
 namespace {
 
@@ -71,9 +73,11 @@ Obstacle obstacle_at(const EngineSettings& settings, const End& end) {
 
 // What the engine refuses before it looks at memory.
 Obstacle refused_by_settings(const ModelShape& model, const EngineSettings& settings) {
-  if (model.num_heads % std::max(settings.tensor_parallel, 1U) != 0) {
+  if (!heads_divide(model, std::max(settings.tensor_parallel, 1U))) {
     return Obstacle::kHeadsNotDivisible;
   }
+  // vllm/config/scheduler.py, verify_max_model_len: one step must take a token of every sequence.
+  if (settings.max_num_batched_tokens < settings.max_num_seqs) return Obstacle::kBatchBelowSeqs;
   const bool checked = settings.model_length_limit != 0 && !settings.auto_fit_max_model_len;
   return checked && settings.max_model_len > settings.model_length_limit
              ? Obstacle::kLengthAboveModel

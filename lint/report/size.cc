@@ -26,12 +26,12 @@ void write_size_text(const std::vector<Deployment>& options, std::ostream& out) 
     out << "no known GPU serves this with up to 16 of its kind\n";
     return;
   }
-  out << padded("GPUs", 28) << padded("requests that fit", 20) << "settings\n";
+  out << padded("GPUs", 36) << padded("requests that fit", 20) << "settings\n";
   for (const Deployment& d : options) {
     const memory::Estimate& e = *d.estimate;
     const std::string fits = memory::decimal_text(e.low.max_concurrency, 1) + " to " +
                              memory::decimal_text(e.high.max_concurrency, 1);
-    out << padded(std::to_string(d.gpu_count) + " x " + d.gpu->name, 28) << padded(fits, 20)
+    out << padded(std::to_string(d.gpu_count) + " x " + d.gpu->name, 36) << padded(fits, 20)
         << flags_of(d) << '\n';
   }
 }
