@@ -233,7 +233,8 @@ void find_numbers(Deployment& d) {
   find_environment(d);
   if (d.context_checked) d.engine.model_length_limit = d.context.limit_tokens;
   for (const std::string& name : numbers.unreadable) {
-    missing(d, name, "the value of " + name + " is decided elsewhere or is no number",
+    missing(d, name,
+            "the value of " + name + " is decided elsewhere, or is not one that the engine takes",
             "lint the rendered file");
   }
 }

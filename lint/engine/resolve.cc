@@ -208,7 +208,10 @@ void Resolver::resolve_dtypes() {
 }
 
 void Resolver::resolve_caching() {
-  engine_.gpu_memory_utilization = real("gpu-memory-utilization");
+  const double share = real("gpu-memory-utilization");
+  // CacheConfig takes 0 < share <= 1 and nothing else.
+  if (!(share > 0.0 && share <= 1.0)) unreadable("gpu-memory-utilization");
+  engine_.gpu_memory_utilization = share;
   engine_.kv_cache_memory_bytes = given("kv-cache-memory-bytes");
   engine_.num_gpu_blocks_override = given("num-gpu-blocks-override", 0);
   engine_.cpu_offload_gib = real("cpu-offload-gb");

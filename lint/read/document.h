@@ -54,6 +54,7 @@ struct Node {
 struct SyntaxError {
   Location where;
   std::string message;
+  bool tolerated = false;  ///< most programs read the file all the same: a key given twice
 };
 
 struct Document {

@@ -30,7 +30,7 @@ std::vector<Entry> MappingBuilder::take() {
     if (const Location where = first.key.location()) {
       message += ", first in line " + std::to_string(where.file->position(where.range.begin).line);
     }
-    errors_.push_back({entry.key.location(), message + "; the last one counts"});
+    errors_.push_back({entry.key.location(), message + "; the last one counts", true});
     seen.erase(found);
     const size_t index = static_cast<size_t>(&first - result.data());
     first = std::move(entry);

@@ -39,6 +39,9 @@ void read_yaml(const SourceFile& file, FileContents& out) {
   // A template is no YAML before it runs: what cannot be read is not an error of its author.
   if (has_template_action(file.bytes())) return mark_conditional_parts(file, out.starts);
   out.errors = std::move(document.errors);
+  // Without an engine the file is other people's, and what they tolerate is not ours to report.
+  if (out.starts.empty())
+    std::erase_if(out.errors, [](const SyntaxError& e) { return e.tolerated; });
 }
 
 /// Scripts that bring several machines together before they start the engine: `ray start`, and the
