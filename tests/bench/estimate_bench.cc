@@ -63,8 +63,7 @@ int main() {
       microseconds([&] { blocks += memory::estimate(*d.shape, d.engine, card).best.num_blocks; });
   const double parse =
       microseconds([&] { members += nlohmann::json::parse(files.files->config).size(); });
-  std::printf("%s: estimate %.2f us, parsing its config.json (%zu bytes) %.2f us [%llu]\n",
-              id.c_str(), estimate, files.files->config.size(), parse,
-              static_cast<unsigned long long>(blocks + members));
-  return 0;
+  std::printf("%s: estimate %.2f us, parsing its config.json (%zu bytes) %.2f us of CPU time\n",
+              id.c_str(), estimate, files.files->config.size(), parse);
+  return blocks == 0 || members == 0 ? 1 : 0;  // looking at the results keeps the work
 }
