@@ -55,6 +55,10 @@ struct Deployment {
 
   /// The GPU as lint/memory sees it; only where `gpu` is known.
   memory::GpuMemory card() const;
+  /// Ranks that run where this command runs; the others belong to other pods, or to a Ray cluster.
+  uint64_t local_ranks() const;
+  /// Fewer GPUs are given than ranks run here.
+  bool lacks_gpus() const;
   /// Place of a setting's value, or the command itself when the setting is a default.
   Location where_of(std::string_view setting) const;
   /// An environment variable of the engine's process, or null.

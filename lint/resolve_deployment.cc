@@ -257,7 +257,11 @@ std::string refused_by_parser(const Deployment& d) {
 void find_estimate(Deployment& d) {
   if (!d.missing.empty() || !d.shape || !d.gpu || !d.shape->generates) return;
   d.estimate = memory::estimate(*d.shape, d.engine, d.card());
-  const std::string refused = d.version_assumed ? "" : refused_by_parser(d);
+  std::string refused = d.version_assumed ? "" : refused_by_parser(d);
+  if (refused.empty() && d.lacks_gpus()) {
+    refused = std::to_string(d.local_ranks()) + " ranks need as many GPUs, there are " +
+              std::to_string(d.gpu_count);
+  }
   if (refused.empty()) return;
   d.estimate->verdict = memory::Verdict::kRefuses;
   d.estimate->because = refused;

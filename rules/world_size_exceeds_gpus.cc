@@ -5,36 +5,6 @@
 namespace kvbudget {
 namespace {
 
-uint64_t at_least_one(std::optional<int64_t> value) {
-  return value && *value > 0 ? static_cast<uint64_t>(*value) : 1;
-}
-
-// With one of these each rank of data parallelism is a process of its own, started by its own
-// command.
-bool one_data_rank_a_command(const Settings& settings) {
-  constexpr const char* kNames[] = {"data-parallel-rank", "data-parallel-external-lb",
-                                    "data-parallel-start-rank"};
-  return std::any_of(std::begin(kNames), std::end(kNames),
-                     [&](const char* name) { return settings.has(name); });
-}
-
-// Ranks that run where this command runs; the others belong to other pods, or to a Ray cluster.
-uint64_t local_ranks(const Deployment& d) {
-  const memory::EngineSettings& e = d.engine;
-  uint64_t data = one_data_rank_a_command(d.settings) ? 1 : e.data_parallel;
-  if (d.settings.has("data-parallel-size-local")) {
-    data = at_least_one(d.settings.integer("data-parallel-size-local"));
-  }
-  return uint64_t{e.tensor_parallel} * e.pipeline_parallel *
-         std::max(e.prefill_context_parallel, 1U) * data;
-}
-
-bool spans_other_machines(const Deployment& d) {
-  return d.start.joins_ray_cluster || d.settings.text("distributed-executor-backend") == "ray" ||
-         d.settings.is_true("headless") || d.settings.text("data-parallel-backend") == "ray" ||
-         (d.settings.has("nnodes") && !d.start.nodes);
-}
-
 std::string product_text(const memory::EngineSettings& e, uint64_t ranks) {
   std::string text = "tensor-parallel-size " + std::to_string(e.tensor_parallel);
   if (e.pipeline_parallel > 1)
@@ -49,9 +19,8 @@ std::string product_text(const memory::EngineSettings& e, uint64_t ranks) {
 }
 
 void check(const Deployment& d, Reporter& reporter) {
-  if (d.gpu_count == 0 || spans_other_machines(d)) return;
-  const uint64_t ranks = local_ranks(d);
-  if (ranks <= d.gpu_count) return;
+  if (!d.lacks_gpus()) return;
+  const uint64_t ranks = d.local_ranks();
   constexpr const char* kNames[] = {"tensor-parallel-size", "pipeline-parallel-size",
                                     "data-parallel-size"};
   Location where = d.start.where;
