@@ -2,7 +2,9 @@
 //
 // One model a line: {"id": "org/name", "config": {…}} with the keys of its config.json that memory
 // depends on, "bytes": the size of its safetensors files where that is published, "source": where
-// the facts are from. "like": another id whose config is the base that "config" is laid over;
+// the facts are from; "config.json of the Hub repository" alone, without a revision, means values
+// as publicly known, held to the size in the model's name and, where one is at hand, to a copy of
+// the file (tests/models). "like": another id whose config is the base that "config" is laid over;
 // "also": ids of the same shape.
 #include "lint/models/catalogue.h"
 
