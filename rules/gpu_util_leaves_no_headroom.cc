@@ -3,6 +3,7 @@
 
 #include "lint/memory/format.h"
 #include "lint/rule.h"
+#include "rules/propose.h"
 
 namespace kvbudget {
 namespace {
@@ -19,10 +20,7 @@ void propose(const Deployment& d, uint64_t wanted_bytes, Diagnostic& finding) {
       std::floor((total - static_cast<double>(wanted_bytes)) / total * 100.0) / 100.0;
   if (share < 0.5) return;
   const std::string text = memory::decimal_text(std::min(share, 0.95), 2);
-  Fix fix;
-  fix.description = "set gpu-memory-utilization to " + text;
-  fix.edits.push_back({d.where_of("gpu-memory-utilization"), text});
-  finding.fix = std::move(fix);
+  propose_value(d, "gpu-memory-utilization", text, finding);
 }
 
 void check(const Deployment& d, Reporter& reporter) {

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "lint/rule.h"
+#include "rules/propose.h"
 
 namespace kvbudget {
 namespace {
@@ -68,13 +69,6 @@ bool uses_mla(const Deployment& d) {
                                 });
 }
 
-void propose_auto(const Deployment& d, Diagnostic& finding) {
-  Fix fix;
-  fix.description = "set kv-cache-dtype to auto";
-  fix.edits.push_back({d.where_of("kv-cache-dtype"), "auto"});
-  finding.fix = std::move(fix);
-}
-
 void check_backends(const Deployment& d, const std::string& dtype, bool e5m2, Reporter& reporter) {
   const std::string forced = forced_backend(d);
   std::string reasons;
@@ -91,7 +85,7 @@ void check_backends(const Deployment& d, const std::string& dtype, bool e5m2, Re
                       "kv-cache-dtype " + dtype + " has no attention backend on " + d.gpu->name +
                           " (compute capability " + std::to_string(d.gpu->capability.major) + "." +
                           std::to_string(d.gpu->capability.minor) + "): " + reasons);
-  propose_auto(d, finding);
+  propose_value(d, "kv-cache-dtype", "auto", finding);
 }
 
 void check(const Deployment& d, Reporter& reporter) {

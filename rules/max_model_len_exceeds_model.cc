@@ -1,5 +1,6 @@
 #include "lint/memory/format.h"
 #include "lint/rule.h"
+#include "rules/propose.h"
 
 namespace kvbudget {
 namespace {
@@ -15,10 +16,7 @@ void check(const Deployment& d, Reporter& reporter) {
                       "max-model-len " + memory::with_commas(asked) + " is above the " +
                           memory::with_commas(limit) + " tokens that " + d.model +
                           " was built for (" + d.context.key + ")");
-  Fix fix;
-  fix.description = "set max-model-len to " + std::to_string(limit);
-  fix.edits.push_back({d.where_of("max-model-len"), std::to_string(limit)});
-  finding.fix = std::move(fix);
+  propose_value(d, "max-model-len", std::to_string(limit), finding);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "lint/memory/explain.h"
 #include "lint/memory/format.h"
+#include "rules/propose.h"
 
 namespace kvbudget {
 
@@ -54,16 +55,11 @@ uint64_t proposed_length(const Deployment& d) {
 void propose_length(const Deployment& d, Diagnostic& finding) {
   const uint64_t length = proposed_length(d);
   if (length == 0) return;
-  const Setting* setting = d.settings.find("max-model-len");
-  if (setting == nullptr) {
+  if (!d.settings.has("max-model-len")) {
     finding.notes.push_back({"add --max-model-len=" + std::to_string(length), {}});
     return;
   }
-  Fix fix;
-  fix.safe = false;
-  fix.description = "set max-model-len to " + std::to_string(length);
-  fix.edits.push_back({setting->where, std::to_string(length)});
-  finding.fix = std::move(fix);
+  propose_value(d, "max-model-len", std::to_string(length), finding);
 }
 
 }  // namespace kvbudget

@@ -3,6 +3,7 @@
 #include "lint/memory/suggest.h"
 #include "lint/rule.h"
 #include "rules/memory_notes.h"
+#include "rules/propose.h"
 
 namespace kvbudget {
 namespace {
@@ -12,15 +13,11 @@ void propose_utilization(const Deployment& d, Diagnostic& finding) {
   const double utilization = memory::smallest_utilization(*d.shape, d.engine, d.card());
   if (utilization == 0.0) return;
   const std::string text = memory::decimal_text(utilization, 2);
-  const Setting* setting = d.settings.find("gpu-memory-utilization");
-  if (setting == nullptr) {
+  if (!d.settings.has("gpu-memory-utilization")) {
     finding.notes.push_back({"add --gpu-memory-utilization=" + text, {}});
     return;
   }
-  Fix fix;
-  fix.description = "set gpu-memory-utilization to " + text;
-  fix.edits.push_back({setting->where, text});
-  finding.fix = std::move(fix);
+  propose_value(d, "gpu-memory-utilization", text, finding);
 }
 
 void check(const Deployment& d, Reporter& reporter) {
