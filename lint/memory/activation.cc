@@ -26,8 +26,6 @@ uint64_t scaled(uint64_t bytes, double factor) {
   return static_cast<uint64_t>(static_cast<double>(bytes) * factor);
 }
 
-uint64_t less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
-
 // The batch of the profile run and the sizes that follow from it.
 struct Batch {
   Batch(const ModelShape& model, const EngineSettings& settings)

@@ -22,6 +22,8 @@ inline uint64_t add(uint64_t a, uint64_t b) {
   uint64_t result = 0;
   return __builtin_add_overflow(a, b, &result) ? UINT64_MAX : result;
 }
+/// a - b, but never below 0.
+inline uint64_t less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 inline uint64_t ceil_div(uint64_t a, uint64_t b) { return b == 0 ? 0 : a / b + (a % b != 0); }
 
 /// An estimate: the truth lies in [low, high], most likely at best.

@@ -22,18 +22,9 @@ struct Stage {
   SignedInterval available;
 };
 
-uint64_t less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
-
 int64_t difference(uint64_t a, uint64_t b) {
   constexpr uint64_t kMost = INT64_MAX;
   return static_cast<int64_t>(std::min(a, kMost)) - static_cast<int64_t>(std::min(b, kMost));
-}
-
-// int(total * utilization), as vllm/v1/worker/utils.py request_memory (math.ceil from 0.11; one
-// byte).
-uint64_t requested(const EngineSettings& settings, uint64_t total) {
-  const double bytes = static_cast<double>(total) * settings.gpu_memory_utilization;
-  return bytes <= 0.0 ? 0 : static_cast<uint64_t>(bytes);
 }
 
 uint64_t weights_on_gpu(const ModelShape& model, const EngineSettings& settings, uint32_t stage) {
@@ -87,8 +78,8 @@ std::vector<Term> terms_of(const ModelShape& model, const EngineSettings& settin
 Interval budget_of(const EngineSettings& settings, const GpuMemory& gpu) {
   const uint64_t low = gpu.low_bytes == 0 ? gpu.total_bytes : gpu.low_bytes;
   const uint64_t high = gpu.high_bytes == 0 ? gpu.total_bytes : gpu.high_bytes;
-  return {requested(settings, low), requested(settings, gpu.total_bytes),
-          requested(settings, high)};
+  return {requested_bytes(settings, low), requested_bytes(settings, gpu.total_bytes),
+          requested_bytes(settings, high)};
 }
 
 // What lies beside the budget once the cache is allocated. Graphs and the sampler's warm-up may use
@@ -202,6 +193,13 @@ size_t tightest(const std::vector<Stage>& stages, const Planner& planner, uint64
 
 }  // namespace
 
+// int(total * utilization), as vllm/v1/worker/utils.py request_memory (math.ceil from 0.11; one
+// byte).
+uint64_t requested_bytes(const EngineSettings& settings, uint64_t total) {
+  const double bytes = static_cast<double>(total) * settings.gpu_memory_utilization;
+  return bytes <= 0.0 ? 0 : static_cast<uint64_t>(bytes);
+}
+
 const char* verdict_name(Verdict verdict) {
   switch (verdict) {
     case Verdict::kStarts:
@@ -226,7 +224,8 @@ Estimate estimate(const ModelShape& model, const EngineSettings& settings, const
                   const Fitted& fitted) {
   Estimate e;
   e.total_bytes = gpu.total_bytes;
-  e.requested_bytes = settings.kv_cache_memory_bytes ? 0 : requested(settings, gpu.total_bytes);
+  e.requested_bytes =
+      settings.kv_cache_memory_bytes ? 0 : requested_bytes(settings, gpu.total_bytes);
   std::vector<Stage> stages;
   for (uint32_t i = 0; i < std::max(settings.pipeline_parallel, 1U); ++i) {
     stages.push_back(make_stage(model, settings, gpu, i, fitted));

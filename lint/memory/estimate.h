@@ -74,6 +74,9 @@ struct Capacity {
   bool holds_one_request = false;
 };
 
+/// The budget: utilisation x total, as the engine rounds it.
+uint64_t requested_bytes(const EngineSettings& settings, uint64_t total);
+
 struct Estimate {
   std::vector<Term> terms;       ///< of the tightest rank
   uint64_t total_bytes = 0;      ///< of the card

@@ -12,8 +12,6 @@
 namespace kvbudget::memory {
 namespace {
 
-uint64_t less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
-
 // The figures at one end of their intervals.
 struct End {
   const Plan& plan;
@@ -116,13 +114,10 @@ void judge(Estimate& e, const ModelShape& model, const EngineSettings& settings,
   const Interval beside = graphs.in_budget ? Interval{} : graphs.bytes;
   const uint64_t high_total = gpu.high_bytes == 0 ? gpu.total_bytes : gpu.high_bytes;
   const uint64_t low_total = gpu.low_bytes == 0 ? gpu.total_bytes : gpu.low_bytes;
-  const auto share = [&](uint64_t total) {
-    return static_cast<uint64_t>(static_cast<double>(total) * settings.gpu_memory_utilization);
-  };
   const auto at = [&](const Plan& plan, uint64_t Interval::*end, uint64_t total) {
     return obstacle_at(
         settings, {plan, weights.*end, activation.*end, e.used.*end, e.context.*end, e.outside.*end,
-                   e.warm_up.*end, beside.*end, total, share(total)});
+                   e.warm_up.*end, beside.*end, total, requested_bytes(settings, total)});
   };
   e.obstacle_certain = at(plans.high, &Interval::low, high_total) != Obstacle::kNone;
   e.obstacle = e.obstacle_certain ? at(plans.best, &Interval::best, gpu.total_bytes)
