@@ -37,8 +37,7 @@ struct Deployment {
   std::string model;  ///< id or path as the engine would see it, empty when unknown
   Location model_where;
   std::shared_ptr<const memory::ModelShape>
-      shape;                 ///< null when the model's config could not be read or understood
-  std::string shape_source;  ///< "built-in catalogue", a path
+      shape;  ///< null when the model's config could not be read or understood
 
   std::optional<Gpu> gpu;  ///< null when not known
   uint32_t gpu_count = 0;  ///< GPUs given to one engine, all nodes together; 0 when not known

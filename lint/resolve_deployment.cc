@@ -95,7 +95,6 @@ void find_model(Deployment& d, const Inputs& inputs) {
                 : "report the architecture");
     return;
   }
-  d.shape_source = read.source;
   d.shape = with_online_quantization(d, read.shape);
 }
 
