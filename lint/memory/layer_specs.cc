@@ -18,6 +18,8 @@ SpecKind spec_kind(CacheKind kind) {
       return SpecKind::kChunked;
     case CacheKind::kMla:
       return SpecKind::kMla;
+    case CacheKind::kSlidingMla:
+      return SpecKind::kSlidingMla;
     case CacheKind::kCross:
       return SpecKind::kCross;
     case CacheKind::kMamba:
@@ -76,9 +78,17 @@ bool is_sparse(const ModelShape& model) {
   });
 }
 
+bool is_latent(const LayerCache& cache) {
+  return cache.kind == CacheKind::kMla || cache.kind == CacheKind::kSlidingMla;
+}
+
 bool has_mla(const ModelShape& model) {
+  return std::any_of(model.caches.begin(), model.caches.end(), is_latent);
+}
+
+bool is_deepseek_v4(const ModelShape& model) {
   return std::any_of(model.caches.begin(), model.caches.end(),
-                     [](const LayerCache& cache) { return cache.kind == CacheKind::kMla; });
+                     [](const LayerCache& cache) { return cache.deepseek_v4; });
 }
 
 /// What all layers of a model share.
@@ -95,9 +105,12 @@ struct Storage {
 Storage storage_of(const ModelShape& model, const EngineSettings& settings) {
   constexpr uint32_t kDefaultBlock = 16;
   constexpr uint32_t kSparseBlock = 64;
+  constexpr uint32_t kCompressedBlock = 256;
   Storage storage;
   storage.rules = rules_for(settings.release);
   storage.dtype = resolved_kv_dtype(model, settings);
+  // The one format of its kernels: fp8 is renamed, and from 0.30 auto too (refused before).
+  if (is_deepseek_v4(model)) storage.dtype = KvDtype::kFp8DsMla;
   storage.element = settings.dtype;
   storage.sparse = is_sparse(model);
   storage.tensor_parallel = std::max(settings.tensor_parallel, 1u);
@@ -105,7 +118,9 @@ Storage storage_of(const ModelShape& model, const EngineSettings& settings) {
   storage.block_tokens = std::max(settings.block_tokens, 1u);
   // What the MLA kernels prefer on Hopper, where the flag is the default.
   if (storage.block_tokens != kDefaultBlock || !has_mla(model)) return storage;
-  if (storage.sparse) {
+  if (is_deepseek_v4(model)) {
+    storage.block_tokens = kCompressedBlock;
+  } else if (storage.sparse) {
     storage.block_tokens = kSparseBlock;
   } else if (kv_quant(storage.dtype) != KvQuant::kNone) {
     storage.block_tokens = storage.rules.quantised_mla_tokens;
@@ -134,16 +149,25 @@ CacheSpec state_spec(const LayerCache& cache, const Storage& storage) {
   return spec;
 }
 
+/// FlashMLA reads DeepSeek-V4's pages at multiples of 576 bytes.
+void set_compressed_page(const LayerCache& cache, const Storage& storage, CacheSpec& spec) {
+  constexpr uint32_t kAlignment = 576;
+  spec.deepseek_v4 = !cache.stored_type.has_value();
+  spec.backend_pads = false;
+  spec.page_alignment = kAlignment;
+  align_page(spec, storage.rules);
+}
+
 CacheSpec spec_of(const LayerCache& cache, const Storage& storage) {
   if (cache.kind == CacheKind::kMamba) return state_spec(cache, storage);
   KvDtype dtype = storage.dtype;
   CacheSpec spec;
   spec.kind = spec_kind(cache.kind);
-  spec.block_tokens = storage.block_tokens;
+  spec.block_tokens = cache.block_tokens != 0 ? cache.block_tokens : storage.block_tokens;
   spec.head_dim = cache.head_dim;
   spec.value_head_dim = cache.value_head_dim;
   spec.kv_heads = std::max(cache.kv_heads / storage.tensor_parallel, 1u);
-  if (cache.kind == CacheKind::kMla) {
+  if (is_latent(cache)) {
     spec.kv_heads = 1;
     const bool records = storage.sparse && kv_quant(dtype) == KvQuant::kFp8PerTensor;
     if (records) dtype = KvDtype::kFp8DsMla;
@@ -157,8 +181,11 @@ CacheSpec spec_of(const LayerCache& cache, const Storage& storage) {
     spec.quant = KvQuant::kNone;
     spec.mla_dtype = KvDtype::kUnset;
   }
-  if (cache.kind == CacheKind::kSliding) spec.window_tokens = cache.window_tokens;
+  const bool sliding = cache.kind == CacheKind::kSliding || cache.kind == CacheKind::kSlidingMla;
+  if (sliding) spec.window_tokens = cache.window_tokens;
   if (cache.kind == CacheKind::kChunked) spec.chunk_tokens = cache.window_tokens;
+  spec.tokens_per_state = std::max(cache.tokens_per_state, 1u);
+  if (cache.deepseek_v4) set_compressed_page(cache, storage, spec);
   return spec;
 }
 
@@ -216,11 +243,13 @@ ModelShape without_windows(const ModelShape& model) {
 }
 
 // Multi-token-prediction layers stand behind the decoder's and attend as its last attention layer
-// does.
+// does; DeepSeek-V4's keep the window alone.
 ModelShape with_draft_layers(const ModelShape& model, uint32_t count) {
   ModelShape drafted = model;
+  const bool windowed = is_deepseek_v4(model);
   const auto last =
-      std::find_if(model.caches.rbegin(), model.caches.rend(), [](const LayerCache& layer) {
+      std::find_if(model.caches.rbegin(), model.caches.rend(), [&](const LayerCache& layer) {
+        if (windowed) return layer.kind == CacheKind::kSlidingMla && !layer.stored_type;
         return layer.kind == CacheKind::kFull || layer.kind == CacheKind::kMla;
       });
   if (last != model.caches.rend()) {
@@ -285,6 +314,7 @@ PlanInput plan_input(const ModelShape& model, const EngineSettings& settings) {
   input.num_gpu_blocks_override = settings.num_gpu_blocks_override;
   input.hybrid_manager = settings.hybrid_kv_cache_manager;
   input.mamba_mode = mamba_mode(settings.mamba_cache_mode);
+  input.blocks_outermost = is_deepseek_v4(model);  // the only layouts of its kernels
 
   input.workers = stage_caches(model, std::max(settings.pipeline_parallel, 1u));
   const Storage storage = storage_of(model, settings);

@@ -71,7 +71,7 @@ struct Weight {
   WeightFormat format;
 };
 
-enum class CacheKind : uint8_t { kFull, kSliding, kChunked, kMla, kCross, kMamba };
+enum class CacheKind : uint8_t { kFull, kSliding, kChunked, kMla, kSlidingMla, kCross, kMamba };
 
 /// One tensor of recurrent state of a Mamba-like layer, on one tensor-parallel rank of one.
 struct StateTensor {
@@ -97,6 +97,9 @@ struct LayerCache {
   uint32_t state_chunk_tokens = 0;  ///< chunk of the recurrent kernel, 0 unknown
   /// Stored in this type whatever the kv-cache-dtype: the indexers of sparse MLA are bytes.
   std::optional<ElementType> stored_type;
+  uint32_t tokens_per_state = 1;  ///< compressed latents: one entry for several tokens
+  uint32_t block_tokens = 0;      ///< of this layer alone, whatever the block-size; 0: the engine's
+  bool deepseek_v4 = false;       ///< aligned pages; records, unless there is a stored_type
 };
 
 /// Where a model's context length comes from; the engine's rules differ by version

@@ -13,10 +13,17 @@
 namespace kvbudget::memory {
 namespace {
 
-/// False for layers that LayerCache does not describe: DeepSeek-V4's compressors and records.
+/// DeepSeek-V4's layers are told from other latent ones by their aligned pages.
+void describe_compressed(const json& spec, LayerCache& cache) {
+  cache.deepseek_v4 = true;
+  cache.tokens_per_state = spec.value("compress_ratio", spec.value("tokens_per_state", 1u));
+  if (spec["kind"] == "sliding_mla") cache.block_tokens = spec["block_size"];
+  if (spec["dtype"] == "float32") cache.stored_type = ElementType::kFloat32;
+}
+
+/// False for layers that LayerCache does not describe.
 bool describe(const json& spec, const json& model, LayerCache& cache) {
   const std::string kind = spec["kind"];
-  if (kind == "sliding_mla" || spec.contains("model_version")) return false;
   if (kind == "mamba") {
     cache.kind = CacheKind::kMamba;
     const std::string backend = spec["backend"];
@@ -31,11 +38,12 @@ bool describe(const json& spec, const json& model, LayerCache& cache) {
     }
     return true;
   }
-  cache.kind = kind == "sliding"   ? CacheKind::kSliding
-               : kind == "chunked" ? CacheKind::kChunked
-               : kind == "mla"     ? CacheKind::kMla
-               : kind == "cross"   ? CacheKind::kCross
-                                   : CacheKind::kFull;
+  cache.kind = kind == "sliding"       ? CacheKind::kSliding
+               : kind == "chunked"     ? CacheKind::kChunked
+               : kind == "mla"         ? CacheKind::kMla
+               : kind == "sliding_mla" ? CacheKind::kSlidingMla
+               : kind == "cross"       ? CacheKind::kCross
+                                       : CacheKind::kFull;
   cache.kv_heads = spec["num_kv_heads"];
   cache.head_dim = spec["head_size"];
   cache.value_head_dim = spec.value("head_size_v", cache.head_dim);
@@ -43,6 +51,10 @@ bool describe(const json& spec, const json& model, LayerCache& cache) {
   const bool quantised = spec["dtype"] == "uint8";
   const bool indexer = kind == "mla" && quantised && !spec.contains("cache_dtype_str");
   if (indexer) cache.stored_type = ElementType::kUInt8;
+  if (spec.contains("alignment")) {
+    describe_compressed(spec, cache);
+    return true;
+  }
   return indexer || spec["dtype"] == model["dtype"] || quantised;
 }
 
@@ -119,6 +131,49 @@ TEST_CASE("specs made from a model's layers plan as vLLM's own", "[corpus]") {
   std::printf("models from their layers: %zu, %zu matched\n", models, matched);
   CHECK(models > 450);
   CHECK(matched == models);
+}
+
+std::string compare_specs(const CacheSpec& ours, const CacheSpec& theirs, const PlanRules& rules) {
+  Differences differences;
+  differences.compare("kind", spec_kind_name(ours.kind), spec_kind_name(theirs.kind));
+  differences.compare("block", ours.block_tokens, theirs.block_tokens);
+  differences.compare("page", page_bytes(ours, rules), page_bytes(theirs, rules));
+  differences.compare("unpadded", unpadded_page_bytes(ours, rules),
+                      unpadded_page_bytes(theirs, rules));
+  differences.compare("alignment", ours.page_alignment, theirs.page_alignment);
+  differences.compare("per state", ours.tokens_per_state, theirs.tokens_per_state);
+  differences.compare("window", ours.window_tokens, theirs.window_tokens);
+  differences.compare("dtype", kv_dtype_name(ours.mla_dtype), kv_dtype_name(theirs.mla_dtype));
+  return differences.text();
+}
+
+TEST_CASE("compressed layers have the engine's pages in every release that knows them",
+          "[corpus]") {
+  if (!test::shared_exists(planning_path(""))) return;
+  size_t compared = 0;
+  for (const std::string version :
+       {"0.20.2", "0.22.1", "0.24.0", "0.26.0", "0.28.0", "0.30.0", "0.32.0", "0.33.0"}) {
+    std::ifstream file(planning_path((version + ".jsonl").c_str()));
+    for (std::string text; std::getline(file, text);) {
+      const json line = json::parse(text);
+      if (line["id"].get<std::string>().rfind("dsv4", 0) != 0) continue;
+      ModelShape model;
+      for (const json& spec : line["input"]["specs"]) {
+        REQUIRE(describe(spec, {{"dtype", "bfloat16"}}, model.caches.emplace_back()));
+      }
+      EngineSettings settings;
+      settings.release.number = release_number(version);
+      StateIds states;
+      for (size_t i = 0; i < model.caches.size(); ++i) {
+        const CacheSpec theirs = read_planning_spec(line["input"]["specs"][i], states);
+        const CacheSpec ours = layer_spec(model.caches[i], model, settings);
+        INFO(version << " " << line["id"] << " spec " << i);
+        CHECK(compare_specs(ours, theirs, rules_for(settings.release)) == "");
+        ++compared;
+      }
+    }
+  }
+  CHECK(compared > 20);
 }
 
 }  // namespace

@@ -33,6 +33,8 @@ const char* kind_name(memory::CacheKind kind) {
       return "chunked";
     case memory::CacheKind::kMla:
       return "mla";
+    case memory::CacheKind::kSlidingMla:
+      return "sliding_mla";
     case memory::CacheKind::kCross:
       return "cross";
     case memory::CacheKind::kMamba:
@@ -62,6 +64,14 @@ std::string difference(const memory::LayerCache& cache, const json& spec) {
   if (kind != "mla" && spec.contains("head_size_v") &&
       spec["head_size_v"] != cache.value_head_dim) {
     return "value head size " + spec["head_size_v"].dump();
+  }
+  if (spec.value("tokens_per_state", 1u) != cache.tokens_per_state) return "tokens per state";
+  if (kind == "sliding_mla" &&
+      (spec["sliding_window"] != cache.window_tokens || spec["block_size"] != cache.block_tokens)) {
+    return "window " + spec["sliding_window"].dump();
+  }
+  if (cache.stored_type && spec["dtype"] != std::string(layout::name(*cache.stored_type))) {
+    return "dtype " + spec["dtype"].dump();
   }
   // Cohere2 windows are one token longer in newer releases.
   if (kind == "sliding" && spec["sliding_window"] != cache.window_tokens &&

@@ -29,7 +29,8 @@ memory::ModelShape read(const std::string& config) {
 std::string kinds(const memory::ModelShape& shape) {
   std::string text;
   for (const memory::LayerCache& cache : shape.caches) {
-    text += "fscmxr"[static_cast<size_t>(cache.kind)];  // full sliding chunked mla cross recurrent
+    // full, sliding, chunked, MLA and its windows, cross, recurrent
+    text += "fscmwxr"[static_cast<size_t>(cache.kind)];
   }
   return text;
 }
