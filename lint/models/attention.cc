@@ -18,7 +18,7 @@ constexpr uint64_t kMaxHeads = 1u << 16;
 constexpr uint64_t kMaxVocabulary = 1u << 28;
 
 // Attention that is not plain heads over one context, or layers that differ from each other.
-constexpr std::array<std::string_view, 50> kTelltales = {
+constexpr std::array<std::string_view, 51> kTelltales = {
     // clang-format off
     "kv_lora_rank", "q_lora_rank", "qk_rope_head_dim", "index_topk", "compress_ratios",
     "attention_chunk_size", "global_head_dim", "num_global_key_value_heads",
@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, 50> kTelltales = {
     "conv_L_cache", "lru_width", "mamba_d_state", "mamba_d_ssm", "mamba_num_heads",
     "mamba_n_heads", "sparse_attention_config", "use_cla", "cla_share_factor_used",
     "dual_chunk_attention_config", "num_attention_groups", "num_experts", "num_local_experts", "n_routed_experts",
-    "moe_num_experts", "ffn_config", "enable_moe_block"
+    "moe_num_experts", "ffn_config", "enable_moe_block", "vision_n_layers"
     // clang-format on
 };
 

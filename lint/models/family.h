@@ -73,6 +73,7 @@ struct Family {
   State state = State::kNone;           ///< of the layers that are not attention
   bool state_beside_attention = false;  ///< every layer has both
   bool gemma4 = false;                  ///< layers that differ as gemma4.h says
+  bool deepseek_v4 = false;             ///< compressed latents (deepseek_v4.cc)
   bool attention_free = false;          ///< no layer is attention
   std::string_view claims = {};         ///< keys of attention that this family understands
   const Moe* moe = nullptr;

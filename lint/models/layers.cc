@@ -2,6 +2,7 @@
 // window wins, else the config's window counts for every layer, unless use_sliding_window is false.
 #include "lint/models/layers.h"
 
+#include "lint/models/deepseek_v4.h"
 #include "lint/models/gemma4.h"
 #include "lint/models/mla.h"
 #include "lint/models/moe.h"
@@ -177,7 +178,9 @@ void add_caches(const Config& config, const Family& family, const std::vector<La
   for (uint32_t i = 0; i < plan.size() && !config.failed(); ++i) {
     LayerCache cache;
     cache.layer = i;
-    if (family.mla && plan[i].attention) {
+    if (family.deepseek_v4) {
+      add_compressed_caches(config, i, shape);
+    } else if (family.mla && plan[i].attention) {
       add_latent_caches(config, cache, shape);
     } else if (plan[i].attention && plan[i].own_cache) {
       cache.kind = plan[i].kind;

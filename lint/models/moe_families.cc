@@ -10,6 +10,7 @@ constexpr Moe kWideExperts{.inner = "intermediate_size"};
 constexpr Moe kQwen2Experts{.shared_size = "shared_expert_intermediate_size", .shared_gate = true};
 constexpr Moe kDeepseekExperts{.shared_count = "n_shared_experts"};
 constexpr Moe kCorrectedExperts{.shared_count = "n_shared_experts", .router_bias = true};
+constexpr Moe kCompressedExperts{.shared_count = "n_shared_experts"};
 constexpr Moe kErnieExperts{.shared_count = "moe_num_shared_experts", .router_bias = true};
 constexpr Moe kMiniMaxExperts{.inner = "intermediate_size", .router_bias = true};
 constexpr Moe kGptOssExperts{.inner = "intermediate_size", .biases = true};
@@ -37,6 +38,12 @@ constexpr Family kMoe[] = {
      .mla = true,
      .claims = kSparseKeys,
      .moe = &kCorrectedExperts},
+    {.architectures = "DeepseekV4ForCausalLM",
+     .model_types = "deepseek_v4",
+     .defaults = "max_position_embeddings=1048576",
+     .deepseek_v4 = true,
+     .claims = "q_lora_rank|qk_rope_head_dim|index_topk|compress_ratios",
+     .moe = &kCompressedExperts},
     {.architectures = "Llama4ForCausalLM",
      .model_types = "llama4_text",
      .defaults = "num_key_value_heads=8,head_dim=128,interleave_moe_layer_step=1",

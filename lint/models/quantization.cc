@@ -33,6 +33,7 @@ WeightFormat per_tensor_format(ElementType type) {
 const WeightFormat* Quantization::format_of(std::string_view path, bool expert) const {
   if (experts_only && !expert) return nullptr;
   if (ignored.matches(path)) return nullptr;
+  if (expert && experts) return &*experts;
   const bool head = path == "lm_head";  // never among the plain "Linear" of any method
   for (const QuantizedGroup& group : groups) {
     if (group.targets.empty() ? !head : group.targets.matches(path)) {
@@ -240,12 +241,27 @@ void read_modelopt(const Config& config, Quantization& result) {
   if (kv && kv->count("num_bits", 32) == 8) result.kv_cache_scheme = "fp8";
 }
 
+// DeepSeek-V4 has experts in FP4 unless its config says FP8 (deepseek_v4/quant_config.py).
+void read_expert_type(const Config& config, const Config& root, Quantization& result) {
+  if (root.text("model_type") != "deepseek_v4") return;
+  result.method = "deepseek_v4_fp8";
+  const std::string type = root.text("expert_dtype");
+  if (type == "fp8") return;
+  if (!type.empty() && type != "fp4") root.fail("expert_dtype '" + type + "' is not understood");
+  const uint32_t group = config.text("moe_quant_algo") == "NVFP4" ? 16 : 32;
+  result.experts = grouped_format(ElementType::kFloat4E2M1, 4, group, 8, 0);
+}
+
+constexpr std::string_view kIgnoredKeys =
+    "modules_to_not_convert|ignored_layers|ignore|exclude_modules|llm_int8_skip_modules";
+
 struct Method {
   std::string_view names;
   void (*read)(const Config&, Quantization&);
+  std::string_view ignored_keys = kIgnoredKeys;
 };
 constexpr std::array<Method, 8> kMethods = {{
-    {"fp8|deepseek_v4_fp8", read_fp8},
+    {"fp8|deepseek_v4_fp8", read_fp8, "ignored_layers|modules_to_not_convert"},
     {"fbgemm_fp8", read_fbgemm},
     {"compressed-tensors|compressed_tensors", read_compressed},
     {"gptq|gptq_marlin|awq|awq_marlin|auto-round|auto_round|intel/auto-round|inc", read_packed},
@@ -268,15 +284,14 @@ std::string method_of(const Config& config) {
 
 void read_from(const Config& config, const Config& root, Quantization& result) {
   result.method = method_of(config);
-  constexpr std::string_view kIgnored =
-      "modules_to_not_convert|ignored_layers|ignore|exclude_modules|llm_int8_skip_modules";
   for (const Method& method : kMethods) {
     if (!listed(method.names, result.method)) continue;
     method.read(config, result);
-    add_patterns(config.texts(kIgnored), config, result.ignored);
+    add_patterns(config.texts(method.ignored_keys), config, result.ignored);
     if (const auto part = config.nested("quantization")) {
-      add_patterns(part->texts(kIgnored), config, result.ignored);
+      add_patterns(part->texts(method.ignored_keys), config, result.ignored);
     }
+    if (method.read == read_fp8) read_expert_type(config, root, result);
     return;
   }
   root.fail("quantization_config.quant_method '" + result.method + "' is not understood");

@@ -2,6 +2,7 @@
 // hf_quant_config.json beside it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +24,8 @@ struct Quantization {
   std::string kv_cache_scheme;         ///< "fp8" when the checkpoint asks for it
   std::vector<QuantizedGroup> groups;  ///< the first that matches counts
   ModulePatterns ignored;
-  bool experts_only = false;  ///< mxfp4: other layers stay as they are
+  bool experts_only = false;                    ///< mxfp4: other layers stay as they are
+  std::optional<memory::WeightFormat> experts;  ///< of routed experts, where it is another
 
   /// The format of a linear layer, nullptr for plain. `path` without "model.".
   const memory::WeightFormat* format_of(std::string_view path, bool expert) const;

@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "lint/models/deepseek_v4.h"
+
 namespace kvbudget::models {
 
 using memory::ContextSource;
@@ -110,6 +112,7 @@ void read_positions(const Config& config, const Family& family, ModelShape& shap
   read_context(config, rope, shape.context);
   if (family.positions != Positions::kRotary || config.flag("alibi", false)) return;
   if (family.attention_free || config.text("position_embedding_type") == "nope") return;
+  if (family.deepseek_v4) return set_compressed_rotary(config, shape);
   const uint64_t positions =
       config.count("max_position_embeddings|n_positions|seq_length", kMaxPositions).value_or(8192);
   if (rope.type == "proportional") {  // Gemma 4: a cache as wide as the heads of full layers

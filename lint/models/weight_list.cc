@@ -138,9 +138,10 @@ void WeightList::derived(std::string_view name, uint64_t rows, uint64_t columns)
   add({std::move(weight)});
 }
 
-void WeightList::float_vector(std::string_view name, uint64_t rows) {
+void WeightList::float_matrix(std::string_view name, uint64_t rows, uint64_t columns) {
   Weight weight = layer_weight(std::string(name));
   weight.rows = rows;
+  weight.columns = columns;
   weight.format = {.type = memory::ElementType::kFloat32, .fixed_type = true, .bits = 32};
   add({std::move(weight)});
 }

@@ -3,6 +3,7 @@
 // are one tensor, gate and up projections another.
 #include "lint/models/weights.h"
 
+#include "lint/models/deepseek_v4.h"
 #include "lint/models/gemma4.h"
 #include "lint/models/layers.h"
 #include "lint/models/mla.h"
@@ -71,6 +72,18 @@ void add_mlp(const Config& config, const Family& family, uint64_t inner, const M
   list.linear("mlp", {{"down_proj", shape.hidden_size, Split::kColumns}}, inner, bias);
 }
 
+void add_mixer(const Config& config, const Family& family, const LayerPlan& plan, uint32_t layer,
+               const ModelShape& shape, WeightList& list) {
+  if (family.deepseek_v4) {
+    add_compressed_attention(config, layer, shape, list);
+    add_compressed_router(config, layer, shape, list);
+  } else if (family.mla) {
+    add_latent_attention(config, layer, shape, list);
+  } else {
+    add_attention(config, family, plan, shape, list);
+  }
+}
+
 // OPT-350m embeds in fewer dimensions than it computes in.
 uint64_t add_embedding(const Config& config, const Family& family, const ModelShape& shape,
                        WeightList& list) {
@@ -110,9 +123,7 @@ void add_weights(const Config& config, const Family& family, const std::vector<L
   const uint64_t norm = norm_rows(family.norm, shape.hidden_size);
   for (uint32_t layer = 0; layer < plan.size() && !config.failed(); ++layer) {
     list.set_layer(layer);
-    if (plan[layer].attention && family.mla) add_latent_attention(config, layer, shape, list);
-    if (plan[layer].attention && !family.mla)
-      add_attention(config, family, plan[layer], shape, list);
+    if (plan[layer].attention) add_mixer(config, family, plan[layer], layer, shape, list);
     if (plan[layer].state) add_state_layer(config, family.state, shape, list);
     if (plan[layer].feed == Feed::kMlp) add_mlp(config, family, plan[layer].mlp_width, shape, list);
     if (plan[layer].feed == Feed::kExperts && family.moe != nullptr) {
@@ -121,6 +132,7 @@ void add_weights(const Config& config, const Family& family, const std::vector<L
     if (norm > 0) list.vectors("layernorm", norm, family.layer_norms);
   }
   if (family.gemma4) add_layer_embeddings(config, shape, list);
+  if (family.deepseek_v4) add_compressed_head(config, shape, list);
   add_head(family, shape, width, list);
 }
 

@@ -41,8 +41,9 @@ class WeightList {
   void vectors(std::string_view name, uint64_t rows, uint64_t count = 1);
   /// A float32 matrix, divided by rows.
   void float_rows(std::string_view name, uint64_t rows, uint64_t columns);
-  /// A float32 vector that every rank holds.
-  void float_vector(std::string_view name, uint64_t rows);
+  /// A float32 matrix or vector that every rank holds.
+  void float_matrix(std::string_view name, uint64_t rows, uint64_t columns);
+  void float_vector(std::string_view name, uint64_t rows) { float_matrix(name, rows, 1); }
   /// A matrix in the model's dtype that is divided by rows and never quantised.
   void derived(std::string_view name, uint64_t rows, uint64_t columns);
   /// A matrix that is never quantised and held whole: a router.
