@@ -201,7 +201,12 @@ void Resolver::resolve_dtypes() {
 
   std::string cache = text("kv-cache-dtype");
   if (cache == "auto") cache = rule("kv-cache-dtype");
-  if (cache == "checkpoint") cache = facts_.model->kv_cache_scheme;
+  if (cache == "checkpoint") {
+    // A release that does not know what the checkpoint asks for ignores it.
+    const std::string& scheme = facts_.model->kv_cache_scheme;
+    const bool known = value_problem(*find_flag("kv-cache-dtype"), input_.version, scheme).empty();
+    cache = known ? scheme : "model";
+  }
   if (cache == "model") cache = layout::name(engine_.dtype);
   engine_.kv_cache_dtype = cache;
   facts_.kv_cache_dtype = cache;

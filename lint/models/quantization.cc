@@ -45,6 +45,12 @@ const WeightFormat* Quantization::format_of(std::string_view path, bool expert) 
 
 namespace {
 
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return text;
+}
+
 constexpr uint64_t kMaxGroup = 1u << 20;
 
 uint32_t group_of(const Config& config, std::string_view keys, uint32_t otherwise) {
@@ -212,6 +218,24 @@ QuantizedGroup& group_with(const WeightFormat& format, Quantization& result) {
   return result.groups.back();
 }
 
+// get_kv_cache_quant_algo_string in vllm/utils/torch_utils.py: a scheme that it does not know
+// counts for nothing, and neither does one in a config that does not name its method.
+std::string modelopt_kv_scheme(const Config& config, const Config& part) {
+  for (const char* key : {"kv_cache_scheme", "kv_cache_quant_algo"}) {
+    for (const Config* from : {&part, &config}) {
+      if (const auto scheme = from->nested(key)) {
+        const uint64_t bits = scheme->count("num_bits", 32).value_or(0);
+        if (scheme->text("type") != "float") return {};
+        if (bits == 8 && !scheme->flag("dynamic", true)) return "fp8";
+        return bits == 4 ? "nvfp4" : "";
+      }
+      const std::string name = lower(from->text(key));
+      if (!name.empty()) return name == "fp8" || name == "nvfp4" ? name : "";
+    }
+  }
+  return {};
+}
+
 void read_modelopt(const Config& config, Quantization& result) {
   const Config part = config.nested("quantization").value_or(config);
   const std::string algorithm = part.text("quant_algo");
@@ -235,10 +259,7 @@ void read_modelopt(const Config& config, Quantization& result) {
   } else {
     return config.fail("quant_algo '" + algorithm + "' is not understood");
   }
-  if (part.text("kv_cache_quant_algo") == "FP8" || config.text("kv_cache_scheme") == "FP8")
-    result.kv_cache_scheme = "fp8";
-  const auto kv = config.nested("kv_cache_scheme");
-  if (kv && kv->count("num_bits", 32) == 8) result.kv_cache_scheme = "fp8";
+  result.kv_cache_scheme = modelopt_kv_scheme(config, part);
 }
 
 // DeepSeek-V4 has experts in FP4 unless its config says FP8 (deepseek_v4/quant_config.py).
@@ -272,9 +293,7 @@ constexpr std::array<Method, 8> kMethods = {{
 }};
 
 std::string method_of(const Config& config) {
-  std::string method = config.text("quant_method");
-  std::transform(method.begin(), method.end(), method.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  const std::string method = lower(config.text("quant_method"));
   if (!method.empty()) return method;
   if (config.has("quant_algo") || config.nested("quantization") || config.nested("producer")) {
     return "modelopt";
@@ -309,6 +328,8 @@ Quantization read_quantization(const Config& root, const Config& text_part,
       const auto block = config.nested(key);
       if (!block || block->json().empty()) continue;
       read_from(*block, root, result);
+      const bool named = block->has("quant_method");
+      if (result.method == "modelopt" && !named) result.kv_cache_scheme.clear();
       return result;
     }
   }

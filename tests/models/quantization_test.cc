@@ -113,6 +113,26 @@ TEST_CASE("a checkpoint can ask for an FP8 cache") {
   CHECK(result.shape->kv_cache_scheme == "fp8");
 }
 
+TEST_CASE("the KV cache of a ModelOpt checkpoint follows the engine's reading of its scheme") {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"("quant_method": "modelopt", "kv_cache_scheme": "FP8")", "fp8"},
+      {R"("quant_method": "modelopt", "kv_cache_quant_algo": "NVFP4")", "nvfp4"},
+      {R"("quant_method": "modelopt", "kv_cache_quant_algo": "INT8")", ""},
+      {R"("kv_cache_scheme": "FP8")", ""},  // a config that does not name its method
+      {R"("quant_method": "modelopt", "kv_cache_scheme":
+          {"dynamic": false, "num_bits": 8, "type": "float"})",
+       "fp8"},
+      {R"("quant_method": "modelopt", "kv_cache_scheme": {"num_bits": 8, "type": "float"})", ""},
+  };
+  for (const auto& [keys, scheme] : cases) {
+    INFO(keys);
+    const ShapeResult result =
+        test::shape_of(model_with(std::string(R"({"quant_algo": "FP8", )") + keys + "}"));
+    REQUIRE(result.shape != nullptr);
+    CHECK(result.shape->kv_cache_scheme == scheme);
+  }
+}
+
 TEST_CASE("a name that says more than the config is not taken for plain weights") {
   ModelFiles files;
   files.config = model_with("null");
