@@ -31,8 +31,9 @@ SpecKind spec_kind(CacheKind kind) {
 /// The window of the convolution, the first tensor's first extent, also holds the tokens of a draft
 /// (num_spec in mamba_utils.py).
 uint64_t drafted_window(const LayerCache& cache, uint32_t draft_tokens) {
-  const bool grows =
-      cache.state_kind == StateKind::kMamba2 || cache.state_kind == StateKind::kGatedDelta;
+  const bool grows = cache.state_kind == StateKind::kMamba2 ||
+                     cache.state_kind == StateKind::kGatedDelta ||
+                     cache.state_kind == StateKind::kFlashKda;
   return grows ? draft_tokens : 0;
 }
 
@@ -144,6 +145,7 @@ CacheSpec state_spec(const LayerCache& cache, const Storage& storage) {
   spec.speculative_blocks = storage.speculative_blocks;
   const PlanRules& rules = storage.rules;
   const bool keeps = (rules.mamba2_keeps_checkpoint && cache.state_kind == StateKind::kMamba2) ||
+                     (rules.kda_keeps_checkpoint && cache.state_kind == StateKind::kFlashKda) ||
                      (rules.delta_keeps_checkpoint && keeps_delta_checkpoint(cache));
   spec.checkpoint_blocks = keeps ? 1 : 0;
   return spec;

@@ -81,7 +81,16 @@ struct StateTensor {
 };
 
 /// Families of recurrent layers, as far as the engine treats their caches differently.
-enum class StateKind : uint8_t { kMamba1, kMamba2, kGatedDelta, kKda, kShortConv, kLinear };
+/// kFlashKda: gates of KDA with a bound, whose kernels keep states for prefix caching (Kimi-K3).
+enum class StateKind : uint8_t {
+  kMamba1,
+  kMamba2,
+  kGatedDelta,
+  kKda,
+  kFlashKda,
+  kShortConv,
+  kLinear
+};
 
 /// What one layer keeps in the KV cache. Layers without a cache of their own are absent from
 /// ModelShape::caches.

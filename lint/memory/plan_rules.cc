@@ -28,6 +28,7 @@ void set_layers(EngineRelease release, PlanRules& rules) {
   rules.hybrid_mla_tokens = release.at_least(28) ? 128 : 64;
   rules.mamba_all_takes_chunks = release.at_least(14) && !release.at_least(32);
   rules.mamba2_keeps_checkpoint = release.at_least(32);
+  rules.kda_keeps_checkpoint = release.at_least(29);
   rules.delta_keeps_checkpoint = release.at_least(33);
   rules.backends_pad = release.at_least(24) && !release.at_least(29);
 }

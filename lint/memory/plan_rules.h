@@ -34,6 +34,7 @@ struct PlanRules {
   uint32_t hybrid_mla_tokens = 64;       ///< blocks of hybrids with MLA are a multiple of this
   bool mamba_all_takes_chunks = false;   ///< mode all: … and of the recurrent kernel's chunk
   bool mamba2_keeps_checkpoint = false;  ///< mode align holds one state more
+  bool kda_keeps_checkpoint = false;     ///< … of Kimi-K3
   bool delta_keeps_checkpoint = false;   ///< … and blocks are multiples of 64
   bool backends_pad = false;             ///< attention backends read pages by their stride
 

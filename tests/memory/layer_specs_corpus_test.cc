@@ -27,10 +27,11 @@ bool describe(const json& spec, const json& model, LayerCache& cache) {
   if (kind == "mamba") {
     cache.kind = CacheKind::kMamba;
     const std::string backend = spec["backend"];
-    if (backend == "KIMI_K3_KDA") return false;
-    cache.state_kind = backend == "MAMBA2_ATTN" ? StateKind::kMamba2
-                       : backend == "GDN_ATTN"  ? StateKind::kGatedDelta
-                                                : StateKind::kShortConv;
+    cache.state_kind = backend == "MAMBA2_ATTN"   ? StateKind::kMamba2
+                       : backend == "GDN_ATTN"    ? StateKind::kGatedDelta
+                       : backend == "KIMI_K3_KDA" ? StateKind::kFlashKda
+                       : backend == "LINEAR_ATTN" ? StateKind::kLinear
+                                                  : StateKind::kShortConv;
     for (size_t i = 0; i < spec["shapes"].size(); ++i) {
       const bool wide = spec["dtypes"][i] == "float32";
       cache.state.push_back({spec["shapes"][i].get<std::vector<uint64_t>>(), UINT32_MAX,

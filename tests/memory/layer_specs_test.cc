@@ -150,5 +150,44 @@ TEST_CASE("pipeline stages of real models are vLLM's", "[corpus]") {
   CHECK(compared > 5000);
 }
 
+TEST_CASE("states of bounded delta attention are kept for prefix caching from 0.29") {
+  ModelShape model;
+  model.caches.push_back(recurrent(
+      0, StateKind::kFlashKda,
+      {{{3, 36864}, 1, ElementType::kBFloat16}, {{96, 128, 128}, 0, ElementType::kFloat32}}));
+  for (const uint32_t release : {2800u, 2900u, 3300u}) {
+    const CacheSpec spec = layer_spec(model.caches[0], model, settings_of(release, "align"));
+    CHECK(spec.checkpoint_blocks == (release >= 2900 ? 1u : 0u));
+    CHECK(spec.state_bytes == 6512640);
+  }
+}
+
+TEST_CASE("a draft of DeepSeek-V4 keeps the window alone") {
+  ModelShape model;
+  model.num_layers = 1;
+  LayerCache window;
+  window.kind = CacheKind::kSlidingMla;
+  window.deepseek_v4 = true;
+  window.kv_heads = 1;
+  window.head_dim = 512;
+  window.window_tokens = 128;
+  window.block_tokens = 64;
+  LayerCache state = window;
+  state.stored_type = ElementType::kFloat32;
+  LayerCache entries = window;
+  entries.kind = CacheKind::kMla;
+  entries.tokens_per_state = 4;
+  entries.block_tokens = 0;
+  model.caches = {window, entries, state};
+  EngineSettings settings = settings_of(3200, "none");
+  settings.mtp_layers = 1;
+  const PlanInput input = plan_input(model, settings);
+  REQUIRE(input.layers.size() == 4);
+  CHECK(input.layers[3] == input.layers[0]);
+  CHECK(input.specs[input.layers[1]].block_tokens == 256);
+  CHECK(page_bytes(input.specs[input.layers[1]], rules_for(settings.release)) == 37440);
+  CHECK(input.blocks_outermost);
+}
+
 }  // namespace
 }  // namespace kvbudget::memory
