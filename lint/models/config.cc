@@ -1,5 +1,6 @@
 #include "lint/models/config.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -128,6 +129,14 @@ std::vector<std::string> Config::texts(std::string_view spellings) const {
   }
   if (!good) fail_value(entry, "a list of texts");
   return result;
+}
+
+bool Config::lists(std::string_view key, uint64_t number) const {
+  const Json* list = find(key);
+  if (list == nullptr || !list->is_array()) return false;
+  return std::any_of(list->begin(), list->end(), [&](const Json& item) {
+    return item.is_number_unsigned() && item.get<uint64_t>() == number;
+  });
 }
 
 std::optional<Config> Config::nested(std::string_view key) const {

@@ -41,6 +41,9 @@ class Config {
   /// Texts of a list; empty when absent.
   std::vector<std::string> texts(std::string_view spellings) const;
 
+  /// Whether the list of numbers under `key` holds `number`.
+  bool lists(std::string_view key, uint64_t number) const;
+
   /// The object under `key`, if there is one.
   std::optional<Config> nested(std::string_view key) const;
 

@@ -21,7 +21,7 @@ enum class QkNorm : uint8_t { kNone, kHead, kEachHead, kWhole };
 enum class Positions : uint8_t { kNone, kRotary, kLearned };
 
 /// Recurrent layers, by what they keep instead of keys and values (state.cc).
-enum class State : uint8_t { kNone, kMamba1, kMamba2, kGatedDelta, kShortConv };
+enum class State : uint8_t { kNone, kMamba1, kMamba2, kGatedDelta, kKda, kShortConv, kLightning };
 
 /// A yes or no that config.json may state.
 struct Toggle {
@@ -39,6 +39,7 @@ struct Moe {
   bool shared_like_expert = false;     ///< or always one, as wide as a routed one
   bool shared_gate = false;            ///< a gate of one row for the shared expert
   std::string_view latent = {};        ///< experts work in this narrower width (Nemotron 3)
+  std::string_view latent_norm = {};   ///< the toggle of a norm on what leaves it
   bool router_bias = false;            ///< float32 correction of the scores
   bool biases = false;                 ///< experts and router have biases (gpt-oss)
   bool gated = true;

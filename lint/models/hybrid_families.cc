@@ -22,6 +22,14 @@ constexpr Moe kGraniteExperts{.inner = "intermediate_size",
 constexpr Moe kJambaExperts{.inner = "intermediate_size"};
 constexpr Moe kLiquidExperts{.router_bias = true};
 
+constexpr Moe kKimiExperts{.per_token = "num_experts_per_token",
+                           .shared_count = "num_shared_experts",
+                           .latent = "routed_expert_hidden_size",
+                           .latent_norm = "latent_moe_use_norm",
+                           .router_bias = true};
+constexpr Moe kLightningExperts{.inner = "intermediate_size",
+                                .shared_size = "shared_intermediate_size"};
+
 constexpr Family kHybrid[] = {
     {.architectures = "Qwen3NextForCausalLM",
      .model_types = "qwen3_next",
@@ -95,6 +103,18 @@ constexpr Family kHybrid[] = {
      .state = State::kMamba1,
      .claims = kMamba1Keys,
      .moe = &kJambaExperts},
+    {.architectures = "KimiLinearForCausalLM",
+     .model_types = "kimi_linear",
+     .positions = Positions::kNone,
+     .mla = true,
+     .state = State::kKda,
+     .claims = "kv_lora_rank|q_lora_rank|qk_rope_head_dim|v_head_dim|linear_attn_config",
+     .moe = &kKimiExperts},
+    {.architectures = "MiniMaxText01ForCausalLM|MiniMaxForCausalLM|MiniMaxM1ForCausalLM",
+     .model_types = "minimax_text_01|minimax|minimax_m1",
+     .state = State::kLightning,
+     .claims = "attn_type_list",
+     .moe = &kLightningExperts},
     {.architectures = "MambaForCausalLM|FalconMambaForCausalLM",
      .model_types = "mamba|falcon_mamba",
      .defaults = "state_size=16,conv_kernel=4",

@@ -160,6 +160,9 @@ std::vector<LayerPlan> plan_layers(const Config& config, const Family& family, M
       apply_type(types[i], config, family, windows.window(), layer);
     } else if (config.has("attention_chunk_size")) {
       apply_chunks(config, i, layer);
+    } else if (const auto recurrent = is_recurrent_by_list(config, family.state, i)) {
+      layer.state = *recurrent;
+      layer.attention = !layer.state;
     } else if (family.state != State::kNone && !layer.state) {
       layer.attention = is_attention_by_period(config, i);
       layer.state = !layer.attention;

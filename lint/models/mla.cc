@@ -70,17 +70,21 @@ void add_latent_attention(const Config& config, uint32_t layer, const ModelShape
   const uint64_t query_rows = heads * (widths.plain + widths.rotary);
   const uint64_t down_rows = widths.latent + widths.rotary;
   const uint64_t query_rank = config.count("q_lora_rank", kMaxWidth).value_or(0);
+  const uint64_t gate_rows =
+      config.flag("mla_use_output_gate", false) ? heads * widths.value : 0;  // Kimi-K3
   if (query_rank > 0) {
-    list.linear(
-        "self_attn",
-        {{"q_a_proj", query_rank, Split::kNone}, {"kv_a_proj_with_mqa", down_rows, Split::kNone}},
-        shape.hidden_size, false);
+    list.linear("self_attn",
+                {{"q_a_proj", query_rank, Split::kNone},
+                 {"kv_a_proj_with_mqa", down_rows, Split::kNone},
+                 {"g_proj", gate_rows}},
+                shape.hidden_size, false);
     list.vectors("self_attn.q_a_layernorm", query_rank);
     list.linear("self_attn", {{"q_b_proj", query_rows}}, query_rank, false);
   } else {
     list.linear("self_attn", {{"q_proj", query_rows}}, shape.hidden_size, false);
     list.linear("self_attn", {{"kv_a_proj_with_mqa", down_rows, Split::kNone}}, shape.hidden_size,
                 false);
+    list.linear("self_attn", {{"g_proj", gate_rows}}, shape.hidden_size, false);
   }
   list.vectors("self_attn.kv_a_layernorm", widths.latent);
   const uint64_t up_rows = heads * (widths.plain + widths.value);

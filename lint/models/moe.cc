@@ -13,14 +13,6 @@ namespace {
 
 constexpr uint64_t kMaxLayers = 1u << 16;
 
-bool list_contains(const Config& config, std::string_view key, uint32_t layer) {
-  const Json* list = config.find(key);
-  if (list == nullptr || !list->is_array()) return false;
-  return std::any_of(list->begin(), list->end(), [&](const Json& item) {
-    return item.is_number_unsigned() && item.get<uint64_t>() == layer;
-  });
-}
-
 // A number, or a list with one for each layer.
 uint64_t per_layer(const Config& config, std::string_view key, uint32_t layer) {
   const Json* value = config.find(key);
@@ -51,7 +43,7 @@ void add_shared(const Moe& moe, uint64_t width, const ModelShape& shape, WeightL
   if (moe.shared_gate) list.router("mlp.shared_expert_gate", 1, shape.hidden_size);
 }
 
-void add_routed(const Moe& moe, uint64_t count, uint64_t inner, uint64_t latent,
+void add_routed(const Moe& moe, uint64_t count, uint64_t inner, uint64_t latent, bool latent_norm,
                 const ModelShape& shape, WeightList& list) {
   list.router("mlp.gate", count, shape.hidden_size);
   if (moe.biases) list.vectors("mlp.gate.bias", count);
@@ -60,6 +52,7 @@ void add_routed(const Moe& moe, uint64_t count, uint64_t inner, uint64_t latent,
   if (latent > 0) {
     list.router("mlp.fc1_latent_proj", latent, shape.hidden_size);
     list.router("mlp.fc2_latent_proj", shape.hidden_size, latent);
+    if (latent_norm) list.vectors("mlp.latent_norm", latent);
   }
   // The kernels for MXFP4 want tiles of 256: 2880 becomes 3072 (mxfp4.py; seen in runs of gpt-oss).
   if (shape.quantization == "mxfp4") inner = (inner + 255) / 256 * 256;
@@ -72,7 +65,7 @@ void add_routed(const Moe& moe, uint64_t count, uint64_t inner, uint64_t latent,
 
 // Which layers have experts; each family has its own keys and they do not contradict each other.
 bool is_moe_layer(const Config& config, uint32_t layer) {
-  if (list_contains(config, "mlp_only_layers", layer)) return false;
+  if (config.lists("mlp_only_layers", layer)) return false;
   const uint64_t first =
       config.count("first_k_dense_replace|num_dense_layers|moe_layer_start_index", kMaxLayers)
           .value_or(0);
@@ -109,7 +102,8 @@ void add_experts(const Config& config, const Moe& moe, uint32_t layer, ModelShap
     shape.moe_intermediate_size =
         std::max(shape.moe_intermediate_size, static_cast<uint32_t>(inner));
     const uint64_t latent = moe.latent.empty() ? 0 : config.count(moe.latent, 1u << 24).value_or(0);
-    add_routed(moe, count, inner, latent, shape, list);
+    const bool latent_norm = !moe.latent_norm.empty() && config.flag(moe.latent_norm, false);
+    add_routed(moe, count, inner, latent, latent_norm, shape, list);
   }
   add_shared(moe, shared, shape, list);
 }

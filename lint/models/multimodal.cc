@@ -32,6 +32,7 @@ constexpr std::array kWrappers = {
     Wrapper{"Llama4ForConditionalGeneration", "text_config", "llama4_text"},
     Wrapper{"KimiVLForConditionalGeneration|KimiK25ForConditionalGeneration", "text_config",
             "deepseek_v3"},
+    Wrapper{"KimiK3ForConditionalGeneration", "text_config", "kimi_linear"},
     Wrapper{"InternVLForConditionalGeneration", "text_config", "qwen2"},
     Wrapper{"Glm4vForConditionalGeneration", "text_config", "glm4"},
     Wrapper{"Glm4vMoeForConditionalGeneration", "text_config", "glm4_moe"},

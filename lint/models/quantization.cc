@@ -264,13 +264,23 @@ void read_modelopt(const Config& config, Quantization& result) {
 
 // DeepSeek-V4 has experts in FP4 unless its config says FP8 (deepseek_v4/quant_config.py).
 void read_expert_type(const Config& config, const Config& root, Quantization& result) {
-  if (root.text("model_type") != "deepseek_v4") return;
   result.method = "deepseek_v4_fp8";
   const std::string type = root.text("expert_dtype");
   if (type == "fp8") return;
   if (!type.empty() && type != "fp4") root.fail("expert_dtype '" + type + "' is not understood");
   const uint32_t group = config.text("moe_quant_algo") == "NVFP4" ? 16 : 32;
   result.experts = grouped_format(ElementType::kFloat4E2M1, 4, group, 8, 0);
+}
+
+// Where the engine takes another method than the one that the checkpoint names
+// (vllm/model_executor/models/config.py).
+void replace_method(const Config& config, const Config& root, Quantization& result) {
+  const std::string type = root.text("model_type");
+  if (type == "deepseek_v4" && result.method == "fp8") read_expert_type(config, root, result);
+  if (type == "kimi_k3" && config.text("format") == "mxfp4-pack-quantized") {
+    result.method = "mxfp4";
+    result.experts_only = true;
+  }
 }
 
 constexpr std::string_view kIgnoredKeys =
@@ -310,7 +320,7 @@ void read_from(const Config& config, const Config& root, Quantization& result) {
     if (const auto part = config.nested("quantization")) {
       add_patterns(part->texts(method.ignored_keys), config, result.ignored);
     }
-    if (method.read == read_fp8) read_expert_type(config, root, result);
+    replace_method(config, root, result);
     return;
   }
   root.fail("quantization_config.quant_method '" + result.method + "' is not understood");

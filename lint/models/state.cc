@@ -1,6 +1,7 @@
 // Shapes as in vllm/model_executor/layers/mamba/mamba_utils.py (MambaStateShapeCalculator, 0.11 to
-// 0.33), weights as in mamba_mixer.py, mamba_mixer2.py, short_conv.py and models/qwen3_next.py. The
-// convolution's window comes first, the recurrent state second.
+// 0.33), weights as in mamba_mixer.py, mamba_mixer2.py, short_conv.py, linear_attn.py,
+// models/qwen3_next.py, models/kimi_linear.py and kimi_k3/nvidia/kda.py. The convolution's window
+// comes first, the recurrent state second.
 #include "lint/models/state.h"
 
 namespace kvbudget::models {
@@ -101,6 +102,39 @@ void fill_short_conv(const Config& config, const ModelShape& shape, LayerCache& 
   cache.state = {tensor({kernel - 1, shape.hidden_size}, 1, shape.dtype)};
 }
 
+struct Kda {
+  uint64_t heads, head_dim, kernel;
+  bool full_rank_gate;
+  bool bounded_gate;
+  uint64_t width() const { return heads * head_dim; }
+};
+
+Kda kda(const Config& config) {
+  const auto block = config.nested("linear_attn_config");
+  if (!block) {
+    config.fail("key 'linear_attn_config' is missing");
+    return {1, 1, 1, false, false};
+  }
+  return {block->required("num_heads", kMaxWidth), block->required("head_dim", kMaxWidth),
+          block->required("short_conv_kernel_size", 64), block->flag("use_full_rank_gate", false),
+          block->has("gate_lower_bound")};
+}
+
+// The state is float32 unless the flag says otherwise.
+void fill_kda(const Config& config, const ModelShape& shape, LayerCache& cache) {
+  const Kda k = kda(config);
+  constexpr uint64_t kFlashHead = 128;
+  const bool flash = k.full_rank_gate && k.bounded_gate && k.head_dim == kFlashHead;
+  cache.state_kind = flash ? StateKind::kFlashKda : StateKind::kKda;
+  cache.state = {tensor({k.kernel - 1, 3 * k.width()}, 1, shape.dtype),
+                 tensor({k.heads, k.head_dim, k.head_dim}, 0, ElementType::kFloat32)};
+}
+
+void fill_lightning(const ModelShape& shape, LayerCache& cache) {
+  cache.state_kind = StateKind::kLinear;
+  cache.state = {tensor({shape.num_heads, shape.head_dim, shape.head_dim}, 0, shape.dtype)};
+}
+
 void add_mamba1(const Config& config, const ModelShape& shape, WeightList& list) {
   const Mamba mamba = mamba1(config, shape);
   const uint64_t rank = config.count("mamba_dt_rank|time_step_rank", kMaxWidth)
@@ -144,7 +178,53 @@ void add_short_conv(const Config& config, const ModelShape& shape, WeightList& l
   list.linear("conv", {{"out_proj", width, Split::kColumns}}, width, false);
 }
 
+// Queries, keys, values and the gate side by side; a gate of low rank has two matrices of its own.
+void add_kda(const Config& config, const ModelShape& shape, WeightList& list) {
+  const Kda k = kda(config);
+  const uint64_t hidden = shape.hidden_size;
+  list.linear("self_attn",
+              {{"q_proj", k.width()},
+               {"k_proj", k.width()},
+               {"v_proj", k.width()},
+               {"g_proj", k.full_rank_gate ? k.width() : 0},
+               {"f_a_proj", k.head_dim, Split::kNone},
+               {"b_proj", k.heads}},
+              hidden, false);
+  list.linear("self_attn", {{"f_b_proj", k.width()}}, k.head_dim, false);
+  if (!k.full_rank_gate) {
+    list.linear("self_attn", {{"g_a_proj", k.head_dim, Split::kNone}}, hidden, false);
+    list.linear("self_attn", {{"g_b_proj", k.width()}}, k.head_dim, false);
+  }
+  list.float_rows("self_attn.conv1d", 3 * k.width(), k.kernel);
+  list.float_rows("self_attn.dt_bias", k.width(), 1);
+  list.float_rows("self_attn.A_log", k.heads, 1);
+  list.vectors("self_attn.o_norm", k.head_dim);
+  list.linear("self_attn", {{"o_proj", hidden, Split::kColumns}}, k.width(), false);
+}
+
+void add_lightning(const ModelShape& shape, WeightList& list) {
+  const uint64_t width = uint64_t{shape.num_heads} * shape.head_dim;
+  list.linear("self_attn", {{"qkv_proj", 3 * width}}, shape.hidden_size, false);
+  list.linear("self_attn", {{"output_gate", width}}, shape.hidden_size, false);
+  list.linear("self_attn", {{"out_proj", shape.hidden_size, Split::kColumns}}, width, false);
+  list.derived("self_attn.norm", width, 1);
+}
+
 }  // namespace
+
+std::optional<bool> is_recurrent_by_list(const Config& config, State kind, uint32_t layer) {
+  if (kind == State::kKda) {  // counted from one
+    const auto block = config.nested("linear_attn_config");
+    return block && block->lists("kda_layers", uint64_t{layer} + 1);
+  }
+  const Json* types = config.find("attn_type_list");
+  if (kind != State::kLightning || types == nullptr) return std::nullopt;
+  if (!types->is_array() || layer >= types->size()) {
+    config.fail("key 'attn_type_list' has no entry for layer " + std::to_string(layer));
+    return false;
+  }
+  return (*types)[layer] == 0;
+}
 
 void fill_state_cache(const Config& config, State kind, const ModelShape& shape,
                       LayerCache& cache) {
@@ -158,6 +238,10 @@ void fill_state_cache(const Config& config, State kind, const ModelShape& shape,
       return fill_mamba2(config, shape, cache);
     case State::kGatedDelta:
       return fill_delta(config, shape, cache);
+    case State::kKda:
+      return fill_kda(config, shape, cache);
+    case State::kLightning:
+      return fill_lightning(shape, cache);
     case State::kShortConv:
       return fill_short_conv(config, shape, cache);
   }
@@ -173,6 +257,10 @@ void add_state_layer(const Config& config, State kind, const ModelShape& shape, 
       return add_mamba2(config, shape, list);
     case State::kGatedDelta:
       return add_delta(config, shape, list);
+    case State::kKda:
+      return add_kda(config, shape, list);
+    case State::kLightning:
+      return add_lightning(shape, list);
     case State::kShortConv:
       return add_short_conv(config, shape, list);
   }

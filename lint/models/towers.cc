@@ -63,6 +63,7 @@ constexpr std::array kTowers = {
           .defaults = "depth=27,hidden_size=1152,intermediate_size=4304,temporal_patch_size=2"},
     Tower{.model_types = "internvl_vision", .projector = Projector::kTwo, .merge = 2},
     Tower{.model_types = "moonvit|kimi_k25", .projector = Projector::kMerger, .merge = 2},
+    Tower{.model_types = "kimi_k3", .projector = Projector::kMerger, .biases = false, .merge = 2},
     Tower{.model_types = "glm4v|glm4v_moe|glm4v_vision|glm4v_moe_vision",
           .projector = Projector::kGlm,
           .gated = true,
@@ -95,7 +96,7 @@ uint64_t side(const Config& vision, std::string_view key, uint64_t otherwise) {
 }
 
 struct Widths {
-  uint64_t hidden, inner, layers, patch, merge, out;
+  uint64_t hidden, attention, inner, layers, patch, merge, out;
 };
 
 // LLaVA stops at a layer before the last: -2 leaves the last one out.
@@ -112,6 +113,7 @@ Widths widths_of(const Config& root, const Config& vision, const Tower& tower,
                  const ModelShape& shape) {
   Widths widths{};
   widths.hidden = vision.required("embed_dim|vt_hidden_size|hidden_size", kMaxWidth);
+  widths.attention = vision.count("qkv_hidden_size", kMaxWidth).value_or(widths.hidden);
   widths.layers =
       vision.required("depth|vt_num_hidden_layers|num_hidden_layers|encoder_layers", 1024);
   widths.layers = layers_in_use(root, widths.layers);
@@ -131,8 +133,8 @@ void add_blocks(const Tower& tower, const Widths& w, WeightList& list) {
   const auto add = [&](const char* name, uint64_t rows, uint64_t columns, Split split) {
     list.outer(name, rows, columns, split, Place::kEveryStage, false, n);
   };
-  add("vision.attn.qkv", 3 * w.hidden, w.hidden + bias, Split::kRows);
-  add("vision.attn.proj", w.hidden, w.hidden, Split::kColumns);
+  add("vision.attn.qkv", 3 * w.attention, w.hidden + bias, Split::kRows);
+  add("vision.attn.proj", w.hidden, w.attention, Split::kColumns);
   add("vision.mlp.up", (tower.gated ? 2 : 1) * w.inner, w.hidden + bias, Split::kRows);
   add("vision.mlp.down", w.hidden, w.inner, Split::kColumns);
   add("vision.norms", (2 + 2 * bias) * 2 * w.hidden, 1, Split::kNone);
