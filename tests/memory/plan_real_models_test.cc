@@ -43,43 +43,6 @@ PlanInput read_model(const json& line) {
   return input;
 }
 
-/// `groups` of the corpus: equal neighbours are one entry with `times`.
-void compare_groups(const Plan& plan, const json& groups, Differences& differences) {
-  size_t next = 0;
-  for (const json& group : groups) {
-    for (int i = 0; i < group.value("times", 1); ++i, ++next) {
-      if (next >= plan.groups.size()) continue;
-      const PlanGroup& ours = plan.groups[next];
-      differences.compare("group kind", spec_kind_name(ours.kind), group["kind"]);
-      differences.compare("group block", ours.block_tokens, group["block_size"]);
-      if (!ours.mixed) differences.compare("group page", ours.page_bytes, group["page_size_bytes"]);
-    }
-  }
-  differences.compare("groups", plan.groups.size(), next);
-}
-
-void compare_plan(const Planner& planner, const json& theirs, const json& groups,
-                  Differences& differences) {
-  const Plan plan = planner.plan(theirs["available_memory_bytes"].get<std::vector<int64_t>>());
-  differences.compare("ok", plan.ok(), theirs["ok"]);
-  for (size_t i = 0; i < theirs["check"].size() && i < plan.ranks.size(); ++i) {
-    differences.compare("needed", plan.ranks[i].needed_bytes, theirs["check"][i]["needed"]);
-    differences.compare("available", plan.ranks[i].available_bytes,
-                        theirs["check"][i]["available"]);
-    if (!plan.ok()) break;
-  }
-  if (!theirs["ok"]) {
-    differences.compare("reason", reason_of(plan.refusal), theirs["reason"]);
-    differences.compare("estimated_max_len", plan.estimated_max_len, theirs["estimated_max_len"]);
-    return;
-  }
-  differences.compare("num_blocks", plan.num_blocks, theirs["num_blocks"]);
-  differences.compare("tensor_bytes", plan.ranks.at(0).tensor_bytes, theirs["tensor_bytes"]);
-  differences.compare("max_concurrency", plan.max_concurrency, theirs["max_concurrency"]);
-  differences.compare("kv_tokens", plan.kv_tokens, theirs["kv_tokens"]);
-  if (plan.ranks.size() == 1) compare_groups(plan, groups, differences);
-}
-
 TEST_CASE("plans of real architectures equal vLLM's own", "[corpus]") {
   if (!test::shared_exists(planning_path("real-models.jsonl"))) return;
   std::ifstream file(planning_path("real-models.jsonl"));
@@ -91,7 +54,7 @@ TEST_CASE("plans of real architectures equal vLLM's own", "[corpus]") {
     const Planner planner(read_model(line));
     Differences differences;
     for (const json& theirs : line["plans"]) {
-      compare_plan(planner, theirs, line["groups"], differences);
+      compare_real_plan(planner, theirs, line["groups"], differences);
     }
     ++models;
     matched += differences.text().empty();

@@ -56,6 +56,20 @@ void read_state(const json& from, StateIds& states, CacheSpec& spec) {
   spec.checkpoint_blocks = from.value("num_prefill_checkpoint_blocks", 0u);
 }
 
+void compare_groups(const Plan& plan, const json& groups, Differences& differences) {
+  size_t next = 0;
+  for (const json& group : groups) {
+    for (int i = 0; i < group.value("times", 1); ++i, ++next) {
+      if (next >= plan.groups.size()) continue;
+      const PlanGroup& ours = plan.groups[next];
+      differences.compare("group kind", spec_kind_name(ours.kind), group["kind"]);
+      differences.compare("group block", ours.block_tokens, group["block_size"]);
+      if (!ours.mixed) differences.compare("group page", ours.page_bytes, group["page_size_bytes"]);
+    }
+  }
+  differences.compare("groups", plan.groups.size(), next);
+}
+
 }  // namespace
 
 CacheSpec read_planning_spec(const json& from, StateIds& states) {
@@ -137,6 +151,28 @@ uint32_t release_number(const std::string& version) {
   unsigned patch = 0;
   REQUIRE(std::sscanf(version.c_str(), "0.%u.%u", &minor, &patch) == 2);
   return minor * 100 + patch;
+}
+
+void compare_real_plan(const Planner& planner, const json& theirs, const json& groups,
+                       Differences& differences) {
+  const Plan plan = planner.plan(theirs["available_memory_bytes"].get<std::vector<int64_t>>());
+  differences.compare("ok", plan.ok(), theirs["ok"]);
+  for (size_t i = 0; i < theirs["check"].size() && i < plan.ranks.size(); ++i) {
+    differences.compare("needed", plan.ranks[i].needed_bytes, theirs["check"][i]["needed"]);
+    differences.compare("available", plan.ranks[i].available_bytes,
+                        theirs["check"][i]["available"]);
+    if (!plan.ok()) break;
+  }
+  if (!theirs["ok"]) {
+    differences.compare("reason", reason_of(plan.refusal), theirs["reason"]);
+    differences.compare("estimated_max_len", plan.estimated_max_len, theirs["estimated_max_len"]);
+    return;
+  }
+  differences.compare("num_blocks", plan.num_blocks, theirs["num_blocks"]);
+  differences.compare("tensor_bytes", plan.ranks.at(0).tensor_bytes, theirs["tensor_bytes"]);
+  differences.compare("max_concurrency", plan.max_concurrency, theirs["max_concurrency"]);
+  differences.compare("kv_tokens", plan.kv_tokens, theirs["kv_tokens"]);
+  if (plan.ranks.size() == 1) compare_groups(plan, groups, differences);
 }
 
 }  // namespace kvbudget::memory

@@ -42,6 +42,11 @@ class Differences {
   std::ostringstream text_;
 };
 
+/// A plan for one of `plans` of a real model against what vLLM answered. `groups` of the corpus:
+/// equal neighbours are one entry with `times`.
+void compare_real_plan(const Planner& planner, const json& theirs, const json& groups,
+                       Differences& differences);
+
 /// A file or, for "", the folder of the cases in the shared collection.
 inline std::filesystem::path planning_path(const char* file) {
   return test::shared_path("groundtruth/vllm-planning") / file;
