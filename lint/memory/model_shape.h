@@ -66,8 +66,9 @@ struct Weight {
   uint32_t first_layer = 0;
   uint32_t layer_count = 0;
   uint32_t head_dim = 0;  ///< for kKvHeads: rows of one head
-  bool expert = false;    ///< divided over expert-parallel ranks instead of tensor-parallel ones
-  bool linear = false;    ///< a linear layer that --quantization converts at load time
+  uint32_t heads = 0;   ///< of kRows and kColumns: not divided where the ranks do not divide these
+  bool expert = false;  ///< divided over expert-parallel ranks instead of tensor-parallel ones
+  bool linear = false;  ///< a linear layer that --quantization converts at load time
   WeightFormat format;
 };
 

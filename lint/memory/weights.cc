@@ -19,6 +19,7 @@ struct Dimensions {
 constexpr uint64_t kVocabularyPadding = 64;
 
 Dimensions on_rank(const Weight& weight, uint64_t tp) {
+  if (weight.heads % tp != 0) return {weight.rows, weight.columns};
   switch (weight.split) {
     case Split::kNone:
       break;

@@ -47,10 +47,14 @@ constexpr Family kDense[] = {
     {.architectures = "GemmaForCausalLM",
      .model_types = "gemma",
      .defaults = "head_dim=256,num_key_value_heads=16",
+     .nested_defaults = "num_hidden_layers=28,hidden_size=3072,num_attention_heads=16,"
+                        "intermediate_size=24576,vocab_size=256000,max_position_embeddings=8192",
      .tied = true},
     {.architectures = "Gemma2ForCausalLM",
      .model_types = "gemma2",
      .defaults = "head_dim=256,num_key_value_heads=4,sliding_window=4096",
+     .nested_defaults = "num_hidden_layers=26,hidden_size=2304,num_attention_heads=8,"
+                        "intermediate_size=9216,vocab_size=256000,max_position_embeddings=8192",
      .layer_norms = 4,
      .tied = true,
      .full_every = 2},
@@ -221,6 +225,8 @@ constexpr Family kDense[] = {
     {.architectures = "Cohere2ForCausalLM",
      .model_types = "cohere2",
      .defaults = "sliding_window=4096",
+     .nested_defaults = "num_hidden_layers=40,hidden_size=8192,num_attention_heads=64,"
+                        "intermediate_size=22528,vocab_size=256000,max_position_embeddings=8192",
      .norm = Norm::kLayerNoBias,
      .layer_norms = 1,
      .qkv_bias = {.keys = "attention_bias"},
@@ -279,7 +285,7 @@ std::span<const Family> dense_families() { return kDense; }
 
 const Family* find_family(std::string_view architecture, std::string_view model_type) {
   for (const std::span<const Family> table :
-       {dense_families(), moe_families(), hybrid_families()}) {
+       {dense_families(), moe_families(), hybrid_families(), vision_families()}) {
     for (const Family& family : table) {
       if (architecture.empty() ? listed(family.model_types, model_type)
                                : listed(family.architectures, architecture)) {

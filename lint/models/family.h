@@ -43,6 +43,7 @@ struct Moe {
   bool router_bias = false;            ///< float32 correction of the scores
   bool biases = false;                 ///< experts and router have biases (gpt-oss)
   bool gated = true;
+  bool vision_experts = false;  ///< sizes are pairs: experts of text, and others of images
 };
 
 struct Family {
@@ -69,6 +70,8 @@ struct Family {
   uint32_t full_every = 0;              ///< sliding layers, every n-th full, when not stated
   bool local_rope = false;              ///< sliding layers have a rotary cache of their own
   bool attention_sinks = false;         ///< one number per head
+  uint32_t extra_embeddings = 0;        ///< rows of the embedding that the head does not have
+  std::string_view shared_query = {};   ///< key: queries come from one narrower vector
   bool output_gate = false;             ///< queries are twice as wide: half of them gate the output
   bool mla = false;                     ///< latent attention (mla.cc)
   State state = State::kNone;           ///< of the layers that are not attention
@@ -86,5 +89,6 @@ const Family* find_family(std::string_view architecture, std::string_view model_
 std::span<const Family> dense_families();
 std::span<const Family> moe_families();
 std::span<const Family> hybrid_families();
+std::span<const Family> vision_families();
 
 }  // namespace kvbudget::models

@@ -13,6 +13,15 @@ namespace {
 
 constexpr uint64_t kMaxLayers = 1u << 16;
 
+// "4,5,6" (Step 3).
+bool is_in_text(std::string_view numbers, uint32_t layer) {
+  const std::string wanted = std::to_string(layer);
+  return any_part(numbers, ',', [&](std::string_view number) {
+    while (number.starts_with(' ')) number.remove_prefix(1);
+    return number == wanted;
+  });
+}
+
 // A number, or a list with one for each layer.
 uint64_t per_layer(const Config& config, std::string_view key, uint32_t layer) {
   const Json* value = config.find(key);
@@ -24,6 +33,20 @@ uint64_t per_layer(const Config& config, std::string_view key, uint32_t layer) {
   }
   config.fail("key '" + std::string(key) + "' has no size for layer " + std::to_string(layer));
   return 1;
+}
+
+// One number for all kinds of experts, or [text, images].
+uint64_t of_kind(const Config& config, std::string_view key, uint32_t kind, uint64_t otherwise) {
+  const Json* value = config.find(key);
+  if (value == nullptr || !value->is_array()) {
+    return config.count(key, 1u << 24).value_or(otherwise);
+  }
+  if (kind < value->size() && (*value)[kind].is_number_unsigned()) {
+    const uint64_t number = (*value)[kind].get<uint64_t>();
+    if (number <= 1u << 24) return number;
+  }
+  config.fail("key '" + std::string(key) + "' is not a pair of numbers");
+  return otherwise;
 }
 
 uint64_t shared_width(const Config& config, const Moe& moe, uint64_t inner) {
@@ -41,6 +64,29 @@ void add_shared(const Moe& moe, uint64_t width, const ModelShape& shape, WeightL
   list.linear("mlp.shared_experts", {{"down_proj", shape.hidden_size, Split::kColumns}}, width,
               false);
   if (moe.shared_gate) list.router("mlp.shared_expert_gate", 1, shape.hidden_size);
+}
+
+// ERNIE VL: a second set of experts for images, of another width. The engine lets the two sets
+// begin and end at layers of their own, which no published model does.
+void add_vision_experts(const Config& config, const Moe& moe, const ModelShape& shape,
+                        WeightList& list) {
+  const auto last = [&](uint32_t kind) {
+    return std::min<uint64_t>(of_kind(config, "moe_layer_end_index", kind, kMaxLayers),
+                              shape.num_layers - 1);
+  };
+  const auto first = [&](uint32_t kind) {
+    return of_kind(config, "moe_layer_start_index", kind, 0);
+  };
+  if (first(0) != first(1) || last(0) != last(1)) {
+    config.fail("key 'moe_layer_start_index': experts of text and images are in other layers");
+  }
+  const uint64_t count = of_kind(config, moe.experts, 1, 0);
+  const uint64_t inner = of_kind(config, moe.inner, 1, 0);
+  list.router("mlp.vision_gate", count, shape.hidden_size);
+  list.float_vector("mlp.vision_gate.e_score_correction_bias", count);
+  list.experts("mlp.vision_experts", {"gate_up_proj", 2 * inner}, shape.hidden_size, count, false);
+  list.experts("mlp.vision_experts", {"down_proj", shape.hidden_size, Split::kColumns}, inner,
+               count, false);
 }
 
 void add_routed(const Moe& moe, uint64_t count, uint64_t inner, uint64_t latent, bool latent_norm,
@@ -66,11 +112,11 @@ void add_routed(const Moe& moe, uint64_t count, uint64_t inner, uint64_t latent,
 // Which layers have experts; each family has its own keys and they do not contradict each other.
 bool is_moe_layer(const Config& config, uint32_t layer) {
   if (config.lists("mlp_only_layers", layer)) return false;
-  const uint64_t first =
-      config.count("first_k_dense_replace|num_dense_layers|moe_layer_start_index", kMaxLayers)
-          .value_or(0);
+  if (config.has("moe_layers_enum")) return is_in_text(config.text("moe_layers_enum"), layer);
+  const uint64_t first = config.count("first_k_dense_replace|num_dense_layers", kMaxLayers)
+                             .value_or(of_kind(config, "moe_layer_start_index", 0, 0));
   if (layer < first) return false;
-  if (layer > config.count("moe_layer_end_index", kMaxLayers).value_or(kMaxLayers)) return false;
+  if (layer > of_kind(config, "moe_layer_end_index", 0, kMaxLayers)) return false;
   const uint64_t step =
       config.count("decoder_sparse_step|interleave_moe_layer_step", kMaxLayers).value_or(1);
   if (step > 1 && (layer + 1) % step != 0) return false;
@@ -89,14 +135,17 @@ bool is_moe_layer(const Config& config, uint32_t layer) {
 
 void add_experts(const Config& config, const Moe& moe, uint32_t layer, ModelShape& shape,
                  WeightList& list) {
-  const uint64_t inner = per_layer(config, moe.inner, layer);
+  const auto size = [&](std::string_view key) {
+    return moe.vision_experts ? of_kind(config, key, 0, 0) : per_layer(config, key, layer);
+  };
+  const uint64_t inner = size(moe.inner);
   const uint64_t shared = shared_width(config, moe, inner);
   const Json* stated = config.find(moe.experts);
   // Granite 4 models without routed experts keep the shared one as their MLP.
   const bool only_shared = shared > 0 && stated != nullptr && *stated == 0;
   if (!only_shared) {
-    const uint64_t count = per_layer(config, moe.experts, layer);
-    const uint64_t per_token = per_layer(config, moe.per_token, layer);
+    const uint64_t count = size(moe.experts);
+    const uint64_t per_token = size(moe.per_token);
     shape.num_experts = std::max(shape.num_experts, static_cast<uint32_t>(count));
     shape.experts_per_token = std::max(shape.experts_per_token, static_cast<uint32_t>(per_token));
     shape.moe_intermediate_size =
@@ -104,6 +153,7 @@ void add_experts(const Config& config, const Moe& moe, uint32_t layer, ModelShap
     const uint64_t latent = moe.latent.empty() ? 0 : config.count(moe.latent, 1u << 24).value_or(0);
     const bool latent_norm = !moe.latent_norm.empty() && config.flag(moe.latent_norm, false);
     add_routed(moe, count, inner, latent, latent_norm, shape, list);
+    if (moe.vision_experts) add_vision_experts(config, moe, shape, list);
   }
   add_shared(moe, shared, shape, list);
 }

@@ -1,58 +1,97 @@
-// Wrappers: the classes in vllm/model_executor/models that build their language model from a part
-// of the config (0.8 to 0.33).
 #include "lint/models/multimodal.h"
 
-#include <array>
+#include "lint/models/sizes.h"
+#include "lint/models/wrapper.h"
 
 namespace kvbudget::models {
+
+using memory::ModelShape;
+using memory::Place;
+using memory::Split;
+
 namespace {
 
-struct Wrapper {
-  std::string_view architectures;
-  std::string_view text_key;    ///< where the decoder's config is; the root when it is not there
-  std::string_view model_type;  ///< of the decoder, when its config does not say
-};
+constexpr uint64_t kMaxCopies = 1u << 16;
+// InternLM2 with a second MLP for images, under the model type of the plain one.
+constexpr std::string_view kOtherExperts = "InternLM2VEForCausalLM";
 
-constexpr std::array kWrappers = {
-    Wrapper{"Gemma3ForConditionalGeneration", "text_config", "gemma3_text"},
-    Wrapper{"Gemma4ForConditionalGeneration", "text_config", "gemma4_text"},
-    Wrapper{"Mistral3ForConditionalGeneration|LightOnOCRForConditionalGeneration", "text_config",
-            "mistral"},
-    Wrapper{"LlavaForConditionalGeneration|LlavaNextForConditionalGeneration|"
-            "LlavaOnevisionForConditionalGeneration|LlavaNextVideoForConditionalGeneration",
-            "text_config", "llama"},
-    Wrapper{"Idefics3ForConditionalGeneration|SmolVLMForConditionalGeneration", "text_config",
-            "llama"},
-    Wrapper{"Qwen2VLForConditionalGeneration|Qwen2_5_VLForConditionalGeneration", "text_config",
-            "qwen2"},
-    Wrapper{"Qwen3VLForConditionalGeneration", "text_config", "qwen3"},
-    Wrapper{"Qwen3VLMoeForConditionalGeneration", "text_config", "qwen3_moe"},
-    Wrapper{"Qwen3_5ForConditionalGeneration", "text_config", "qwen3_5_text"},
-    Wrapper{"Qwen3_5MoeForConditionalGeneration", "text_config", "qwen3_5_moe_text"},
-    Wrapper{"Llama4ForConditionalGeneration", "text_config", "llama4_text"},
-    Wrapper{"KimiVLForConditionalGeneration|KimiK25ForConditionalGeneration", "text_config",
-            "deepseek_v3"},
-    Wrapper{"KimiK3ForConditionalGeneration", "text_config", "kimi_linear"},
-    Wrapper{"InternVLForConditionalGeneration", "text_config", "qwen2"},
-    Wrapper{"Glm4vForConditionalGeneration", "text_config", "glm4"},
-    Wrapper{"Glm4vMoeForConditionalGeneration", "text_config", "glm4_moe"},
-    Wrapper{"Lfm2VlForConditionalGeneration", "text_config", "lfm2"},
-    Wrapper{"Exaone4_5_ForConditionalGeneration", "text_config", "exaone4"},
-};
+// "a|b": the first that is an object; "a.b": one below the other.
+std::optional<Config> part_of(const Config& root, std::string_view paths) {
+  std::optional<Config> found;
+  any_part(paths, '|', [&](std::string_view path) {
+    found = root;
+    any_part(path, '.', [&](std::string_view key) {
+      found = found->nested(key);
+      return !found;
+    });
+    return found.has_value();
+  });
+  return found;
+}
 
-const Wrapper* find_wrapper(std::string_view architecture) {
-  for (const Wrapper& wrapper : kWrappers) {
-    if (listed(wrapper.architectures, architecture)) return &wrapper;
+std::string kind_of(const Config& root, const Config& part, const TowerUse& use) {
+  if (!use.tower.empty()) return std::string(use.tower);
+  const size_t dot = use.kind.rfind('.');
+  const std::optional<Config> holder =
+      dot == std::string_view::npos ? part : part_of(part, use.kind.substr(0, dot));
+  std::string kind = holder ? holder->text(use.kind.substr(dot + 1)) : "";
+  // Older configs do not repeat what the root says.
+  return kind.empty() ? root.text("model_type") : kind;
+}
+
+std::string_view next_token(std::string_view& text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  const size_t end = text.find(' ');
+  const std::string_view token = text.substr(0, end);
+  text = end == std::string_view::npos ? std::string_view() : text.substr(end);
+  return token;
+}
+
+void add_tensor(std::string_view text, const Sizes& sizes, const Config& part, WeightList& list) {
+  const std::string_view name = next_token(text);
+  std::string_view split = next_token(text);
+  const uint64_t copies = sizes.whole(next_token(text), part);
+  const uint64_t rows = sizes.whole(next_token(text), part);
+  const uint64_t columns = sizes.whole(next_token(text), part);
+  if (copies > kMaxCopies) part.fail("the encoder has too many layers");
+  if (part.failed() || copies == 0 || rows == 0 || columns == 0) return;
+  const Split how = split[0] == 'R'   ? Split::kRows
+                    : split[0] == 'C' ? Split::kColumns
+                                      : Split::kNone;
+  const uint64_t heads = split.size() > 2 ? sizes.whole(split.substr(2), part) : 0;
+  list.encoder(name, rows, columns, how, copies, heads);
+}
+
+void add_tensors(std::string_view texts, const Sizes& sizes, const Config& part, WeightList& list) {
+  any_part(texts, ';', [&](std::string_view text) {
+    add_tensor(text, sizes, part, list);
+    return part.failed();
+  });
+}
+
+void add_tower(const Config& root, const Config& part, const TowerUse& use, const ModelShape& shape,
+               WeightList& list) {
+  const std::string kind = kind_of(root, part, use);
+  const Tower* tower = find_tower(kind);
+  if (tower == nullptr) {
+    return root.fail("key '" + std::string(use.part) + "': the encoder '" + kind +
+                     "' is not understood");
   }
-  return nullptr;
+  Sizes sizes;
+  sizes.set('o', static_cast<double>(shape.hidden_size));
+  sizes.read(tower->sizes, part, root);
+  sizes.read(use.sizes, part, root);
+  for (const std::string_view texts : {tower->blocks, tower->rest, use.projector}) {
+    add_tensors(texts, sizes, part, list);
+  }
 }
 
 }  // namespace
 
 std::optional<TextPart> find_text_part(const Config& root, std::string_view architecture) {
-  const Wrapper* wrapper = find_wrapper(architecture);
+  const Wrapper* wrapper = find_wrapper(root, architecture);
   if (wrapper == nullptr) return std::nullopt;
-  const auto nested = root.nested(wrapper->text_key);
+  const auto nested = part_of(root, wrapper->text);
   TextPart part{nested.value_or(root), nullptr, ""};
   if (nested) {
     const std::vector<std::string> names = nested->texts("architectures");
@@ -61,15 +100,32 @@ std::optional<TextPart> find_text_part(const Config& root, std::string_view arch
     if (part.family != nullptr) return part;
     // Some parts keep the name of a training-time class; their model type decides.
     const std::string type = nested->text("model_type");
-    if (!type.empty()) {
+    if (!type.empty() && part.name != kOtherExperts) {
       part.name = type;
       part.family = find_family("", type);
       return part;
     }
   }
+  if (part.name == kOtherExperts) return part;
   part.name = std::string(wrapper->model_type);
   part.family = find_family("", wrapper->model_type);
   return part;
+}
+
+void add_towers(const Config& root, const ModelShape& shape, WeightList& list) {
+  const Wrapper* wrapper = find_wrapper(root, shape.architecture);
+  if (wrapper == nullptr) return;
+  const TowerUse& vision = wrapper->vision;
+  if (vision.part.empty()) {
+    add_tower(root, root, vision, shape, list);
+  } else if (const auto part = part_of(root, vision.part)) {
+    add_tower(root, *part, vision, shape, list);
+  } else {
+    root.fail("key '" + std::string(vision.part) + "' is missing");
+  }
+  const auto audio =
+      wrapper->audio.part.empty() ? std::nullopt : part_of(root, wrapper->audio.part);
+  if (audio) add_tower(root, *audio, wrapper->audio, shape, list);
 }
 
 }  // namespace kvbudget::models

@@ -18,8 +18,8 @@ struct TextPart {
 /// nullopt when `architecture` is not a wrapper that is known here.
 std::optional<TextPart> find_text_part(const Config& root, std::string_view architecture);
 
-/// Vision tower and projector, on every rank and stage. Fails on `root` when the tower's kind is
+/// Encoders and projectors, on every rank and stage. Fails on `root` when an encoder's kind is
 /// unknown.
-void add_tower(const Config& root, const memory::ModelShape& shape, WeightList& list);
+void add_towers(const Config& root, const memory::ModelShape& shape, WeightList& list);
 
 }  // namespace kvbudget::models

@@ -108,7 +108,7 @@ void fill(const Config& root, const models::TextPart& decoder, const ModelFiles&
   models::WeightList list(shape, quantization);
   models::add_weights(config, family, plan, list, shape);
   if (shape.multimodal) {
-    models::add_tower(root, shape, list);
+    models::add_towers(root, shape, list);
     shape.encoder = models::read_encoder_profile(root);
   }
   shape.checkpoint_bytes = models::checkpoint_bytes(files.safetensors_index);

@@ -1,220 +1,185 @@
-// Vision towers, by the model_type of vision_config: transformer blocks (attention of four square
-// matrices, an MLP of two or three), a patch embedding, learned positions, and a projector into the
-// decoder's width. Facts: the vision classes in vllm/model_executor/models (0.8 to 0.33), which
-// divide blocks over tensor-parallel ranks and repeat them on every pipeline stage.
-#include <algorithm>
+// Encoders of images and sound, by the model_type of their part of the config; wrapper.h says how
+// to read the texts. Facts: the vision and audio classes in vllm/model_executor/models (0.8 to
+// 0.32), most of which divide blocks over tensor-parallel ranks and all of which repeat them on
+// every pipeline stage; defaults of transformers' configuration classes, or of the code beside a
+// checkpoint.
 #include <array>
 
-#include "lint/models/multimodal.h"
+#include "lint/models/wrapper.h"
 
 namespace kvbudget::models {
-
-using memory::ModelShape;
-using memory::Place;
-using memory::Split;
-
 namespace {
 
-enum class Projector : uint8_t {
-  kLinear,   ///< one matrix
-  kTwo,      ///< into the decoder's width, and a square one there
-  kMerger,   ///< neighbouring patches side by side: a square matrix, then into the decoder's width
-  kGlm,      ///< a convolution over neighbours, then a gated MLP
-  kLlama4,   ///< two matrices of the adapter, then one into the decoder's width
-  kPixtral,  ///< neighbours merged into one (spatial_merge_size), then kTwo
-};
+// Sizes: h width, i width of the MLP, n layers, p patch, s image, c colours, t frames of a patch,
+// m patches of a side that become one, z = h*m*m.
+constexpr std::string_view kSiglipSizes =
+    "h=hidden_size:768 i=intermediate_size:3072 n=num_hidden_layers:12 p=patch_size:16 "
+    "s=image_size:224 c=num_channels:3 k=num_patches:256";
 
-struct Tower {
-  std::string_view model_types;
-  Projector projector = Projector::kTwo;
-  bool gated = false;
-  bool biases = true;
-  uint32_t merge = 1;              ///< patches side by side, when the config does not say
-  std::string_view defaults = {};  ///< of the class in transformers
-};
+// LayerNorms, and biases everywhere.
+constexpr std::string_view kPlain =
+    "attn.qkv R n 3*h h+1; attn.proj C n h h; mlp.up R n i h+1; mlp.down C n h i; rest N n 6*h 1";
+// RMSNorms, gate and up, no biases.
+constexpr std::string_view kGated =
+    "attn.qkv R n 3*h h; attn.proj C n h h; mlp.gate_up R n 2*i h; mlp.down C n h i; "
+    "norms N n 2*h 1";
+
+constexpr std::string_view kPatches =
+    "patch N 1 h c*p*p+1; positions N 1 [s/p]*[s/p] h; post_norm N 1 2*h 1";
 
 constexpr std::array kTowers = {
-    Tower{.model_types = "siglip_vision_model|siglip2_vision_model",
-          .defaults = "hidden_size=768,intermediate_size=3072,num_hidden_layers=12"},
-    Tower{.model_types = "idefics3|idefics3_vision|smolvlm_vision",
-          .projector = Projector::kLinear,
-          .merge = 4,
-          .defaults = "hidden_size=1152,intermediate_size=3072,num_hidden_layers=12"},
-    Tower{.model_types = "clip_vision_model",
-          .defaults = "hidden_size=768,intermediate_size=3072,num_hidden_layers=12"},
-    Tower{.model_types = "pixtral",
-          .projector = Projector::kPixtral,
-          .gated = true,
-          .biases = false,
-          .defaults = "hidden_size=1024,intermediate_size=4096,num_hidden_layers=24"},
-    Tower{.model_types = "qwen2_vl|qwen2_vl_vision",
-          .projector = Projector::kMerger,
-          .merge = 2,
-          .defaults = "depth=32,embed_dim=1280,mlp_ratio=4,temporal_patch_size=2"},
-    Tower{.model_types = "qwen2_5_vl|qwen2_5_vl_vision|exaone4_5_vision",
-          .projector = Projector::kMerger,
-          .gated = true,
-          .merge = 2,
-          .defaults = "depth=32,hidden_size=3584,intermediate_size=3420,temporal_patch_size=2"},
-    Tower{.model_types = "qwen3_vl|qwen3_vl_moe|qwen3_vl_vision|qwen3_vl_moe_vision|qwen3_5|"
-                         "qwen3_5_moe|qwen3_5_vision|qwen3_5_moe_vision",
-          .projector = Projector::kMerger,
-          .merge = 2,
-          .defaults = "depth=27,hidden_size=1152,intermediate_size=4304,temporal_patch_size=2"},
-    Tower{.model_types = "internvl_vision", .projector = Projector::kTwo, .merge = 2},
-    Tower{.model_types = "moonvit|kimi_k25", .projector = Projector::kMerger, .merge = 2},
-    Tower{.model_types = "kimi_k3", .projector = Projector::kMerger, .biases = false, .merge = 2},
-    Tower{.model_types = "glm4v|glm4v_moe|glm4v_vision|glm4v_moe_vision",
-          .projector = Projector::kGlm,
-          .gated = true,
-          .biases = false,
-          .merge = 2},
-    Tower{.model_types = "llama4_vision_model", .projector = Projector::kLlama4},
-    Tower{.model_types = "gemma4_vision",
-          .projector = Projector::kLinear,
-          .gated = true,
-          .biases = false},
+    Tower{"siglip_vision_model|idefics2_vision|aria_vision_model", kSiglipSizes, kPlain, kPatches},
+    Tower{"siglip2_vision_model", kSiglipSizes, kPlain,
+          "patch N 1 h c*p*p+1; positions N 1 k h; post_norm N 1 2*h 1"},
+    Tower{"idefics3|idefics3_vision|smolvlm_vision",
+          "h=hidden_size:1152 i=intermediate_size:3072 n=num_hidden_layers:12 p=patch_size:32 "
+          "s=image_size:224 c=num_channels:3",
+          kPlain, kPatches},
+    Tower{"clip_vision_model",
+          "h=hidden_size:768 i=intermediate_size:3072 n=num_hidden_layers:12 p=patch_size:32 "
+          "s=image_size:224 c=num_channels:3",
+          kPlain,
+          "patch N 1 h c*p*p; class N 1 h 1; positions N 1 [s/p]*[s/p]+1 h; norms N 1 4*h 1"},
+    Tower{"pixtral",
+          "h=hidden_size:1024 i=intermediate_size:4096 n=num_hidden_layers:24 p=patch_size:16 "
+          "c=num_channels:3",
+          kGated, "patch N 1 h c*p*p; norm N 1 h 1"},
+    Tower{"qwen2_vl|qwen2_vl_vision",
+          "h=embed_dim:1280 n=depth:32 r=mlp_ratio:4 i=:[h*r] p=patch_size:14 "
+          "t=temporal_patch_size:2 m=spatial_merge_size:2 c=in_channels|in_chans:3 z=:h*m*m",
+          kPlain,
+          "patch N 1 h c*t*p*p; merger.norm N 1 2*h 1; merger.fc1 R 1 z z+1; "
+          "merger.fc2 C 1 o z+1"},
+    Tower{"qwen2_5_vl|qwen2_5_vl_vision|exaone4_5_vision",
+          "h=hidden_size:3584 i=intermediate_size:3420 n=depth:32 a=num_heads:16 "
+          "g=num_key_value_heads:a p=patch_size:14 t=temporal_patch_size:2 m=spatial_merge_size:2 "
+          "c=in_channels|in_chans:3 z=:h*m*m",
+          "attn.qkv R n h+2*g*h/a h+1; attn.proj C n h h; mlp.gate_up R n 2*i h+1; "
+          "mlp.down C n h i; rest N n 4*h 1",
+          "patch N 1 h c*t*p*p; merger.norm N 1 h 1; merger.fc1 R 1 z z+1; merger.fc2 C 1 o z+1"},
+    Tower{"qwen3_vl|qwen3_vl_moe|qwen3_vl_vision|qwen3_vl_moe_vision|qwen3_5|qwen3_5_moe|"
+          "qwen3_5_vision|qwen3_5_moe_vision",
+          "h=hidden_size:1152 i=intermediate_size:4304 n=depth:27 p=patch_size:16 "
+          "t=temporal_patch_size:2 m=spatial_merge_size:2 c=in_channels:3 "
+          "k=num_position_embeddings:2304 z=:h*m*m d=#deepstack_visual_indexes:0",
+          kPlain,
+          "patch N 1 h c*t*p*p+1; positions N 1 k h; merger.norm N 1 2*h 1; "
+          "deep.norms N d 2*z 1; mergers.fc1 R d+1 z z+1; mergers.fc2 C d+1 o z+1"},
+    Tower{"intern_vit_6b",
+          "h=hidden_size:3200 i=intermediate_size:12800 n=num_hidden_layers:48 "
+          "a=num_attention_heads:25 b=qkv_bias:0 k=qk_normalization:1 p=patch_size:14 "
+          "s=image_size:224 e=:0",
+          "attn.qkv R/a+e n 3*h*(a+e)/a h+b; attn.proj C/a+e n h h*(a+e)/a; mlp.up R n i h+1; "
+          "mlp.down C n h i; rest N n 8*h+2*k*h 1",
+          "patch N 1 h 3*p*p+1; positions N 1 [s/p]*[s/p]+2 h"},
+    Tower{"internvl_vision",
+          "h=hidden_size:1024 i=intermediate_size:4096 n=num_hidden_layers:24 b=attention_bias:0 "
+          "k=use_qk_norm:0 p=patch_size:14 s=image_size:448 q=use_absolute_position_embeddings:1",
+          "attn.qkv N n 3*h h+b; attn.proj N n h h; mlp.up R n i h+1; mlp.down C n h i; "
+          "rest N n 8*h+2*k*h 1",
+          "patch N 1 h 3*p*p+1; class N 1 h 1; positions N 1 q*([s/p]*[s/p]+1) h"},
+    Tower{"moonvit",
+          "h=hidden_size:1152 i=intermediate_size:4304 n=num_hidden_layers:27 p=patch_size:14 "
+          "x=init_pos_emb_height:64 y=init_pos_emb_width:64 m=merge_kernel_size:2 z=:h*m*m",
+          kPlain, "patch N 1 h 3*p*p+1; positions N 1 x*y h; post_norm N 1 2*h 1"},
+    Tower{"kimi_k25|kimi_k25_vision|kimi_k3|kimi_k3_vision",
+          "h=vt_hidden_size|hidden_size:1152 i=vt_intermediate_size|intermediate_size:4304 "
+          "n=vt_num_hidden_layers|num_hidden_layers:27 p=patch_size:14 x=init_pos_emb_height:64 "
+          "y=init_pos_emb_width:64 m=merge_kernel_size:2 z=:h*m*m q=qkv_hidden_size:h "
+          "a=attn_bias:1 b=linear_bias:1 e=patch_embed_proj_bias:1",
+          "attn.qkv R n 3*q h+a; attn.proj C n h q; mlp.up R n i h+b; mlp.down C n h i; "
+          "rest N n (4+a+b)*h 1",
+          "patch N 1 h 3*p*p+e; positions N 1 x*y h; post_norm N 1 2*h 1"},
+    // The blocks' MLPs are as wide as the output, the merger's as intermediate_size says.
+    Tower{"glm4v|glm4v_moe|glm4v_vision|glm4v_moe_vision",
+          "h=hidden_size:1536 x=out_hidden_size:4096 i=intermediate_size:13696 n=depth:24 "
+          "p=patch_size:14 s=image_size:336 t=temporal_patch_size:2 m=spatial_merge_size:2 "
+          "c=in_channels:3",
+          "attn.qkv R n 3*h h; attn.proj C n h h; mlp.gate_up R n 2*x h; mlp.down C n h x; "
+          "norms N n 2*h 1",
+          "patch N 1 h c*t*p*p+1; positions N 1 [s/p]*[s/p] h; norms N 1 2*h 1; "
+          "downsample N 1 x h*m*m+1; merger.proj R 1 x x; merger.norm N 1 2*x 1; "
+          "merger.gate_up R 1 2*i x; merger.down C 1 x i"},
+    Tower{"glm_ocr|glm_ocr_vision",
+          "h=hidden_size:1024 x=out_hidden_size:1536 i=intermediate_size:4096 n=depth:24 "
+          "a=num_heads:16 p=patch_size:14 t=temporal_patch_size:2 m=spatial_merge_size:2 "
+          "c=in_channels:3 y=^text_config.intermediate_size:4096",
+          "attn.qkv R n 3*h h+1; attn.proj C n h h; attn.norms N n 2*h/a 1; "
+          "mlp.gate_up R n 2*i h+1; mlp.down C n h i; rest N n 4*h 1",
+          "patch N 1 h c*t*p*p+1; norm N 1 h 1; downsample N 1 x h*m*m+1; merger.proj R 1 x x; "
+          "merger.norm N 1 2*x 1; merger.gate_up R 1 2*y x; merger.down C 1 x y"},
+    Tower{"llama4_vision_model",
+          "h=hidden_size:768 i=intermediate_size:5632 n=num_hidden_layers:34 p=patch_size:14 "
+          "s=image_size:448 c=num_channels:3 x=projector_input_dim:4096 "
+          "y=projector_output_dim:4096 z=vision_output_dim:7680 b=multi_modal_projector_bias:0",
+          kPlain,
+          "patch R 1 h c*p*p; class N 1 h 1; positions N 1 [s/p]*[s/p]+1 h; norms N 1 4*h 1; "
+          "adapter.fc1 R 1 x i+b; adapter.fc2 C 1 y x; projector R 1 o z"},
+    // A class of transformers, which no rank divides.
+    Tower{"gemma4_vision",
+          "h=hidden_size:768 i=intermediate_size:3072 n=num_hidden_layers:16 "
+          "a=num_attention_heads:12 g=num_key_value_heads:12 d=head_dim:64 p=patch_size:16 "
+          "k=position_embedding_size:10240",
+          "attn.qkv N n (a+2*g)*d h; attn.proj N n h a*d; mlp.gate_up N n 2*i h; "
+          "mlp.down N n h i; norms N n 4*h+2*d 1",
+          "patch N 1 h 3*p*p; positions N 2 k h; projector N 1 o h"},
+    // Conformer layers: two MLPs of 8 square matrices each, attention with relative positions 5, a
+    // convolution 3.
+    Tower{"gemma4_audio",
+          "h=hidden_size:1024 n=num_hidden_layers:12 x=output_proj_dims:1536 "
+          "k=conv_kernel_size:5",
+          "layers N n 24*h h; convolution N n h k; norms N n 9*h 1",
+          "subsample N 1 1024 h; output N 1 x h+1; projector N 1 o x"},
+    Tower{"aimv2",
+          "h=hidden_size:1024 i=intermediate_size:2816 n=num_hidden_layers:24 p=patch_size:14 "
+          "s=image_size:224 c=num_channels:3 b=qkv_bias:0 k=use_bias:0",
+          "attn.qkv R n 3*h h+b; attn.proj C n h h; mlp.gate_up R n 2*i h+k; mlp.down C n h i; "
+          "rest N n 2*h+2*k*h 1",
+          "patch N 1 h c*p*p+1; positions N 1 [s/p]*[s/p] h; norm N 1 h 1"},
+    // openai/clip-vit-large-patch14-336 up to its last layer but one.
+    Tower{"clip_vit_large_336", "h=:1024 i=:4096 n=:23 p=:14 s=:336", kPlain,
+          "patch N 1 h 3*p*p; class N 1 h 1; positions N 1 [s/p]*[s/p]+1 h; norms N 1 2*h 1"},
+    // timm's vit_so400m_patch14_siglip_384.
+    Tower{"vit_so400m_patch14_siglip_384", "h=:1152 i=:4304 n=:27 p=:14 s=:378", kPlain,
+          "patch N 1 h 3*p*p+1; positions N 1 [s/p]*[s/p] h; post_norm N 1 2*h 1"},
+    Tower{"ernie4_5_vl",
+          "h=hidden_size|embed_dim:1280 n=depth:32 r=mlp_ratio:4 i=intermediate_size:[h*r] "
+          "p=patch_size:14 c=in_channels|in_chans:3",
+          kPlain, "patch N 1 h c*p*p; norm N 1 2*h 1"},
+    Tower{"eva2_clip",
+          "h=hidden_size i=intermediate_size n=num_hidden_layers p=patch_size k=num_positions "
+          "c=in_channels:3",
+          kPlain, "patch N 1 h c*p*p+1; class N 1 h 1; positions N 1 k h"},
+    Tower{"step3_vision_encoder",
+          "h=hidden_size:1792 i=intermediate_size:3072 x=output_hidden_size:4096 "
+          "n=num_hidden_layers:63 p=patch_size:14 s=image_size:728 c=num_channels:3",
+          kPlain, "patch N 1 h c*p*p+1; class N 1 h 1; positions N 1 [s/p]*[s/p]+1 h"},
+    Tower{"muse_glimmer_vision",
+          "h=hidden_size:1536 i=intermediate_size:8960 n=num_hidden_layers:50 p=patch_size:14 "
+          "t=patch_temporal:2 x=pos_emb_height:32 y=pos_emb_width:32 a=num_attention_heads:16",
+          "attn.qkv R/a n 3*h h+1; attn.proj C/a n h h; mlp.up N n i h+1; mlp.down N n h i; "
+          "rest N n 6*h 1",
+          "patch N 1 h 3*t*p*p; positions N 1 x*y h; norms N 1 4*h 1"},
+    Tower{"molmo_vit", "h=:1024 i=:4096 n=:23 p=:14 k=:577", kPlain,
+          "patch N 1 h 3*p*p; class N 1 h 1; positions N 1 k h; norm N 1 2*h 1"},
+    // C-RADIO, by the name of the timm model that it is.
+    Tower{"vit_huge_patch16_224",
+          "h=:1280 i=:5120 n=:32 a=:16 b=:0 p=:16 s=cpe_max_size|max_resolution:2048",
+          "attn.qkv R/a n 3*h h+1; attn.proj C/a n h h; mlp.up R/b n i h+1; mlp.down C/b n h i; "
+          "rest N n 6*h 1",
+          "patch N 1 h 3*p*p; positions N 1 [s/p]*[s/p] h; tokens N 1 16 h"},
+    Tower{"fuyu_patches", "p=patch_size:30 c=num_channels:3", "", "patch R 1 o c*p*p+1"},
 };
-
-constexpr uint64_t kMaxWidth = 1u << 20;
-
-const Tower* find_tower(std::string_view model_type) {
-  for (const Tower& tower : kTowers) {
-    if (listed(tower.model_types, model_type)) return &tower;
-  }
-  return nullptr;
-}
-
-// A number, or a pair of equal ones ([14, 14]).
-uint64_t side(const Config& vision, std::string_view key, uint64_t otherwise) {
-  const Json* value = vision.find(key);
-  if (value != nullptr && value->is_array() && !value->empty() &&
-      (*value)[0].is_number_unsigned()) {
-    return std::min<uint64_t>((*value)[0].get<uint64_t>(), kMaxWidth);
-  }
-  return vision.count(key, kMaxWidth).value_or(otherwise);
-}
-
-struct Widths {
-  uint64_t hidden, attention, inner, layers, patch, merge, out;
-};
-
-// LLaVA stops at a layer before the last: -2 leaves the last one out.
-uint64_t layers_in_use(const Config& root, uint64_t layers) {
-  const Json* layer = root.find("vision_feature_layer");
-  if (layer == nullptr || !layer->is_number_integer()) return layers;
-  const auto index = layer->get<int64_t>();
-  if (index >= 0) return std::min<uint64_t>(layers, static_cast<uint64_t>(index));
-  const auto dropped = static_cast<uint64_t>(-(index + 1));
-  return dropped < layers ? layers - dropped : layers;
-}
-
-Widths widths_of(const Config& root, const Config& vision, const Tower& tower,
-                 const ModelShape& shape) {
-  Widths widths{};
-  widths.hidden = vision.required("embed_dim|vt_hidden_size|hidden_size", kMaxWidth);
-  widths.attention = vision.count("qkv_hidden_size", kMaxWidth).value_or(widths.hidden);
-  widths.layers =
-      vision.required("depth|vt_num_hidden_layers|num_hidden_layers|encoder_layers", 1024);
-  widths.layers = layers_in_use(root, widths.layers);
-  const uint64_t ratio = vision.count("mlp_ratio", 64).value_or(0);
-  widths.inner = ratio > 0 ? ratio * widths.hidden
-                           : vision.required("vt_intermediate_size|intermediate_size", kMaxWidth);
-  widths.patch = side(vision, "patch_size", 14);
-  const uint64_t stated = vision.count("spatial_merge_size", 64).value_or(tower.merge);
-  widths.merge = root.count("spatial_merge_size|scale_factor", 64).value_or(stated);
-  widths.out = shape.hidden_size;
-  return widths;
-}
-
-void add_blocks(const Tower& tower, const Widths& w, WeightList& list) {
-  const uint64_t n = w.layers;
-  const uint64_t bias = tower.biases ? 1 : 0;
-  const auto add = [&](const char* name, uint64_t rows, uint64_t columns, Split split) {
-    list.outer(name, rows, columns, split, Place::kEveryStage, false, n);
-  };
-  add("vision.attn.qkv", 3 * w.attention, w.hidden + bias, Split::kRows);
-  add("vision.attn.proj", w.hidden, w.attention, Split::kColumns);
-  add("vision.mlp.up", (tower.gated ? 2 : 1) * w.inner, w.hidden + bias, Split::kRows);
-  add("vision.mlp.down", w.hidden, w.inner, Split::kColumns);
-  add("vision.norms", (2 + 2 * bias) * 2 * w.hidden, 1, Split::kNone);
-}
-
-void add_embeddings(const Config& vision, const Widths& w, WeightList& list) {
-  const uint64_t frames = vision.count("temporal_patch_size", 64).value_or(1);
-  list.outer("vision.patch_embed", w.hidden, 3 * frames * w.patch * w.patch + 1, Split::kNone,
-             Place::kEveryStage);
-  uint64_t positions =
-      vision.count("num_position_embeddings|position_embedding_size", 1u << 20).value_or(0);
-  const uint64_t image = side(vision, "image_size", 0);
-  if (positions == 0 && w.patch > 0) positions = (image / w.patch) * (image / w.patch);
-  if (positions > 0) {
-    list.outer("vision.pos_embed", positions, w.hidden, Split::kNone, Place::kEveryStage);
-  }
-}
-
-void add_projector(const Config& vision, const Tower& tower, const Widths& w, WeightList& list) {
-  const auto add = [&](const char* name, uint64_t rows, uint64_t columns, uint64_t copies = 1) {
-    list.outer(name, rows, columns, Split::kNone, Place::kEveryStage, false, copies);
-  };
-  const uint64_t merged = w.hidden * w.merge * w.merge;
-  switch (tower.projector) {
-    case Projector::kLinear:
-      return add("projector", w.out, merged);
-    case Projector::kPixtral:
-      if (w.merge > 1) add("projector.merge", w.hidden, merged);
-      add("projector.linear_1", w.out, w.hidden);
-      return add("projector.linear_2", w.out, w.out);
-    case Projector::kTwo:
-      add("projector.linear_1", w.out, merged);
-      return add("projector.linear_2", w.out, w.out);
-    case Projector::kMerger: {
-      const Json* deep = vision.find("deepstack_visual_indexes");
-      const uint64_t mergers = 1 + (deep != nullptr && deep->is_array() ? deep->size() : 0);
-      add("merger.fc1", merged, merged + 1, mergers);
-      return add("merger.fc2", w.out, merged + 1, mergers);
-    }
-    case Projector::kGlm:
-      add("merger.downsample", w.out, merged);
-      add("merger.proj", w.out, w.out);
-      return add("merger.mlp", 3 * w.inner, w.out);
-    case Projector::kLlama4: {
-      const uint64_t wide = vision.required("projector_input_dim", kMaxWidth);
-      add("adapter.fc1", wide, w.inner);
-      add("adapter.fc2", wide, wide);
-      return add("projector", w.out, wide);
-    }
-  }
-}
-
-// A conformer (Gemma 4): two MLPs, attention with relative positions and a convolution make about
-// 24 square matrices a layer.
-void add_audio(const Config& root, WeightList& list) {
-  const auto audio = root.nested("audio_config");
-  if (!audio) return;
-  const uint64_t width = audio->required("hidden_size", kMaxWidth);
-  const uint64_t layers = audio->required("num_hidden_layers", 1024);
-  list.outer("audio.layers", 24 * width, width, Split::kNone, Place::kEveryStage, false, layers);
-}
 
 }  // namespace
 
-void add_tower(const Config& root, const ModelShape& shape, WeightList& list) {
-  auto vision = root.nested("vision_config");
-  if (!vision) return root.fail("key 'vision_config' is missing");
-  // Older configs do not repeat what the root says.
-  std::string type = vision->text("model_type");
-  if (type.empty()) type = root.text("model_type");
-  const Tower* tower = find_tower(type);
-  if (tower == nullptr) {
-    return root.fail("key 'vision_config': the tower '" + type + "' is not understood");
+std::span<const Tower> all_towers() { return kTowers; }
+
+const Tower* find_tower(std::string_view name) {
+  for (const Tower& tower : kTowers) {
+    if (listed(tower.names, name)) return &tower;
   }
-  vision->add_defaults(tower->defaults);
-  const Widths widths = widths_of(root, *vision, *tower, shape);
-  add_blocks(*tower, widths, list);
-  add_embeddings(*vision, widths, list);
-  add_projector(*vision, *tower, widths, list);
-  add_audio(root, list);
+  return nullptr;
 }
 
 }  // namespace kvbudget::models

@@ -48,15 +48,32 @@ uint64_t qk_norm_rows(QkNorm norm, const ModelShape& shape) {
   return 0;
 }
 
+// Step 3: every rank computes the vector that the queries come from, and all keys and values.
+void add_shared_query(uint64_t shared, uint64_t query_rows, uint64_t kv_rows,
+                      const ModelShape& shape, WeightList& list) {
+  list.linear("self_attn",
+              {{"q_proj", shared, Split::kNone},
+               {"k_proj", kv_rows, Split::kNone},
+               {"v_proj", kv_rows, Split::kNone}},
+              shape.hidden_size, false);
+  list.vectors("self_attn.inter_norm", shared);
+  list.linear("self_attn", {{"wq", query_rows}}, shared, false);
+}
+
 void add_attention(const Config& config, const Family& family, const LayerPlan& layer,
                    const ModelShape& shape, WeightList& list) {
   const uint64_t query_rows = uint64_t{shape.num_heads} * layer.head_dim;
   const uint64_t kv_rows = uint64_t{layer.kv_heads} * layer.head_dim;
-  list.linear("self_attn",
-              {{"q_proj", (family.output_gate ? 2 : 1) * query_rows},
-               {"k_proj", kv_rows, Split::kKvHeads, layer.head_dim},
-               {"v_proj", kv_rows, Split::kKvHeads, layer.head_dim}},
-              shape.hidden_size, is_set(config, family.qkv_bias));
+  if (!family.shared_query.empty()) {
+    add_shared_query(config.required(family.shared_query, 1u << 24), query_rows, kv_rows, shape,
+                     list);
+  } else {
+    list.linear("self_attn",
+                {{"q_proj", (family.output_gate ? 2 : 1) * query_rows},
+                 {"k_proj", kv_rows, Split::kKvHeads, layer.head_dim},
+                 {"v_proj", kv_rows, Split::kKvHeads, layer.head_dim}},
+                shape.hidden_size, is_set(config, family.qkv_bias));
+  }
   list.linear("self_attn", {{"o_proj", shape.hidden_size, Split::kColumns}}, query_rows,
               is_set(config, family.out_bias));
   const uint64_t norm = qk_norm_rows(family.qk_norm, shape);
@@ -89,7 +106,8 @@ uint64_t add_embedding(const Config& config, const Family& family, const ModelSh
                        WeightList& list) {
   const uint64_t width =
       config.count("word_embed_proj_dim", UINT32_MAX).value_or(shape.hidden_size);
-  list.outer("embed_tokens", shape.vocab_size, width, Split::kVocabulary, Place::kFirstStage);
+  list.outer("embed_tokens", shape.vocab_size + family.extra_embeddings, width, Split::kVocabulary,
+             Place::kFirstStage);
   if (width != shape.hidden_size) {
     list.outer("project_in", shape.hidden_size, width, Split::kNone, Place::kFirstStage);
     list.outer("project_out", width, shape.hidden_size, Split::kNone, Place::kLastStage);

@@ -1,0 +1,51 @@
+// Models that wrap a decoder in encoders of images or sound, as data: which part of the config is
+// the decoder, which parts are encoders, and the tensors of both.
+//
+// Tensors are texts like "attn.qkv R n 3*h h+1; norms N n 4*h 1": a name, how ranks divide it
+// (R rows, C columns, N not at all), how many there are, rows and columns. `R/a` divides only where
+// the ranks divide a. Letters are Sizes (sizes.h): small ones a tower's, capitals a wrapper's own;
+// `o` is the decoder's width.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "lint/models/config.h"
+
+namespace kvbudget::models {
+
+/// One kind of encoder, by the model_type of its part of the config (towers.cc).
+struct Tower {
+  std::string_view names;   ///< "siglip_vision_model|…"
+  std::string_view sizes;   ///< definitions, read from the encoder's part
+  std::string_view blocks;  ///< tensors of the layers
+  std::string_view rest;    ///< and those around them
+};
+
+const Tower* find_tower(std::string_view name);
+std::span<const Tower> all_towers();
+
+/// An encoder as one wrapper uses it.
+struct TowerUse {
+  std::string_view part = {};   ///< path of its config; empty: the root itself
+  std::string_view tower = {};  ///< empty: the part's model_type, else the root's
+  /// Where else a part says its kind: a path below it.
+  std::string_view kind = "model_type";
+  std::string_view sizes = {};      ///< more definitions, and changes of the tower's
+  std::string_view projector = {};  ///< tensors between encoder and decoder
+};
+
+struct Wrapper {
+  std::string_view architectures;
+  std::string_view text;        ///< where the decoder's config is; the root when it is not there
+  std::string_view model_type;  ///< of the decoder, when its config does not say
+  TowerUse vision = {};
+  TowerUse audio = {};  ///< absent from the model when its part is
+  /// Definitions over the root; the row counts unless they set `Y` to 0.
+  std::string_view when = {};
+};
+
+const Wrapper* find_wrapper(const Config& root, std::string_view architecture);
+std::span<const Wrapper> all_wrappers();
+
+}  // namespace kvbudget::models
