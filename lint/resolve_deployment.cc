@@ -25,6 +25,11 @@ void set_version(Deployment& d, Version stated) {
 void find_version(Deployment& d, const Inputs& inputs) {
   d.version = newest_version();
   if (inputs.engine) return set_version(d, *inputs.engine);
+  if (d.start.version) {
+    if (const std::optional<Version> stated = parse_version(d.start.version->view())) {
+      return set_version(d, *stated);
+    }
+  }
   if (!d.start.image || !d.start.image_known) return;
   if (const std::optional<Version> stated = image_version(d.start.image->view())) {
     set_version(d, *stated);

@@ -44,7 +44,7 @@ struct EngineStart {
   const SourceFile* file = nullptr;
   Location where;    ///< the command (`vllm serve` or the first argument), for findings about the
                      ///< whole start
-  std::string kind;  ///< "kubernetes", "compose", "shell", "vllm-config", "command-line"
+  std::string kind;  ///< format: "kubernetes", "compose", "shell", "kserve", "command-line" …
   std::string name;  ///< "Deployment/llama/vllm", "service chat": identity without path or line
   std::vector<Word>
       argv;  ///< words behind the entry point: flags and the positional model, never the program
@@ -53,6 +53,8 @@ struct EngineStart {
   std::vector<EnvVar> env;
   std::optional<SourceText> image;
   bool image_known = true;
+  std::optional<SourceText>
+      version;  ///< release of vLLM said beside the image: an annotation, a pin of pip
   GpuRequest gpu;
   std::optional<Located<uint32_t>> replicas;
   std::optional<Located<uint32_t>>

@@ -28,11 +28,7 @@ void read_yaml(const SourceFile& file, FileContents& out) {
   Document document = parse_yaml(file);
   WorkLimit limit;
   const YamlFile yaml{file, document.roots, limit};
-  for (const NodePtr& root : document.roots) {
-    if (!root->is_mapping()) continue;
-    std::any_of(kYamlReaders.begin(), kYamlReaders.end(),
-                [&](YamlReader reader) { return reader(yaml, *root, out); });
-  }
+  for (const NodePtr& root : document.roots) read_yaml_document(yaml, *root, out);
   if (out.starts.empty()) {
     for (const NodePtr& root : document.roots) read_config_map(yaml, *root, out);
   }
@@ -81,6 +77,11 @@ FileContents read_known_size(const SourceFile& file) {
 }
 
 }  // namespace
+
+bool read_yaml_document(const YamlFile& yaml, const Node& root, FileContents& out) {
+  return std::any_of(kYamlReaders.begin(), kYamlReaders.end(),
+                     [&](YamlReader reader) { return reader(yaml, root, out); });
+}
 
 bool is_yaml_name(std::string_view path) {
   static constexpr std::array<std::string_view, 8> kNames = {

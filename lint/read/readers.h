@@ -33,6 +33,9 @@ bool read_kubernetes(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_compose(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_vllm_config(const YamlFile& yaml, const Node& root, FileContents& out);
 
+/// Asks the readers above in turn; for documents that hold other documents (lists, templates).
+bool read_yaml_document(const YamlFile& yaml, const Node& root, FileContents& out);
+
 /// vLLM config files inside a ConfigMap; asked when a file holds no other engine.
 void read_config_map(const YamlFile& yaml, const Node& root, FileContents& out);
 
