@@ -37,14 +37,24 @@ uint64_t drafted_window(const LayerCache& cache, uint32_t draft_tokens) {
   return grows ? draft_tokens : 0;
 }
 
+/// A dimension on one rank: with groups that ranks cannot divide there is one for each rank
+/// (extra_groups_for_head_shards in mamba_utils.py).
+uint64_t divided(const StateTensor& tensor, uint64_t extent, uint64_t ranks) {
+  const bool copies = tensor.groups > 0 && tensor.groups % ranks != 0;
+  const uint64_t shared = mul(tensor.groups, tensor.group_width);
+  if (!copies || shared > extent) return std::max<uint64_t>(extent / ranks, 1);
+  return (extent - shared) / ranks + tensor.group_width;
+}
+
 uint64_t state_bytes(const LayerCache& cache, uint32_t tensor_parallel, uint32_t draft_tokens) {
   uint64_t bytes = 0;
   uint64_t longer = drafted_window(cache, draft_tokens);
   for (const StateTensor& tensor : cache.state) {
     uint64_t elements = 1;
     for (size_t i = 0; i < tensor.shape.size(); ++i) {
-      const uint64_t ranks = i == tensor.split_dim ? tensor_parallel : 1;
-      elements = mul(elements, std::max<uint64_t>((tensor.shape[i] + longer) / ranks, 1));
+      const uint64_t extent = tensor.shape[i] + longer;
+      const bool split = i == tensor.split_dim;
+      elements = mul(elements, split ? divided(tensor, extent, tensor_parallel) : extent);
       longer = 0;
     }
     bytes = add(bytes, mul(elements, layout::bits(tensor.type)) / 8);
@@ -168,6 +178,9 @@ CacheSpec spec_of(const LayerCache& cache, const Storage& storage) {
   spec.block_tokens = cache.block_tokens != 0 ? cache.block_tokens : storage.block_tokens;
   spec.head_dim = cache.head_dim;
   spec.value_head_dim = cache.value_head_dim;
+  if (cache.value_head_dim > 0 && !storage.rules.narrow_values) {
+    spec.value_head_dim = cache.head_dim;
+  }
   spec.kv_heads = std::max(cache.kv_heads / storage.tensor_parallel, 1u);
   if (is_latent(cache)) {
     spec.kv_heads = 1;

@@ -79,6 +79,9 @@ struct StateTensor {
   std::vector<uint64_t> shape;
   uint32_t split_dim = UINT32_MAX;  ///< dimension divided by tensor parallelism; none if UINT32_MAX
   ElementType type = ElementType::kBFloat16;
+  /// Part of the divided dimension are `groups` of `group_width`; ranks that share one copy it.
+  uint64_t groups = 0;
+  uint64_t group_width = 0;
 };
 
 /// Families of recurrent layers, as far as the engine treats their caches differently.

@@ -30,6 +30,7 @@ void set_layers(EngineRelease release, PlanRules& rules) {
   rules.mamba2_keeps_checkpoint = release.at_least(32);
   rules.kda_keeps_checkpoint = release.at_least(29);
   rules.delta_keeps_checkpoint = release.at_least(33);
+  rules.narrow_values = release.at_least(20);
   rules.backends_pad = release.at_least(24) && !release.at_least(29);
 }
 

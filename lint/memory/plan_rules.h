@@ -36,6 +36,7 @@ struct PlanRules {
   bool mamba2_keeps_checkpoint = false;  ///< mode align holds one state more
   bool kda_keeps_checkpoint = false;     ///< … of Kimi-K3
   bool delta_keeps_checkpoint = false;   ///< … and blocks are multiples of 64
+  bool narrow_values = false;            ///< values narrower than keys are stored as they are
   bool backends_pad = false;             ///< attention backends read pages by their stride
 
   // Page sizes.

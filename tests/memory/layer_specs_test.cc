@@ -79,6 +79,32 @@ TEST_CASE("a rank keeps at least one KV head") {
   }
 }
 
+TEST_CASE("values narrower than keys are stored as wide before 0.20") {
+  ModelShape model;
+  LayerCache cache = attention(0, 4, 192);
+  cache.value_head_dim = 128;
+  const std::pair<uint32_t, uint32_t> rows[] = {{1901, 192}, {2000, 128}, {3300, 128}};
+  for (const auto& [release, width] : rows) {
+    INFO(release);
+    CHECK(layer_spec(cache, model, settings_of(release, "none")).value_head_dim == width);
+  }
+}
+
+// Zamba2-2.7B at 0.32: the engine's states are 3x5248 and 80x64x64, at four ranks 3x1408 and
+// 20x64x64.
+TEST_CASE("ranks copy the groups of a recurrent state that they cannot divide") {
+  ModelShape model;
+  EngineSettings settings = settings_of(3200, "align");
+  StateTensor window{{3, 5248}, 1, ElementType::kBFloat16};
+  window.groups = 1;
+  window.group_width = 128;
+  const LayerCache cache =
+      recurrent(0, StateKind::kMamba2, {window, {{80, 64, 64}, 0, ElementType::kBFloat16}});
+  CHECK(layer_spec(cache, model, settings).state_bytes == 2 * (3 * 5248 + 80 * 64 * 64));
+  settings.tensor_parallel = 4;
+  CHECK(layer_spec(cache, model, settings).state_bytes == 2 * (3 * 1408 + 20 * 64 * 64));
+}
+
 TEST_CASE("a hybrid's attention block grows until its page holds a recurrent state") {
   struct Row {
     uint32_t release;
