@@ -46,7 +46,7 @@ std::string folder_of(const SourceFile* file) {
 // settings are read.
 Document read_config_file(const Deployment& d, const Inputs& inputs) {
   const std::string path = config_file_of(d.start);
-  if (path.empty() || inputs.sources == nullptr) return {};
+  if (path.empty() || inputs.sources == nullptr || !d.start.config.empty()) return {};
   std::string error;
   const std::string full = path.front() == '/' ? path : join_path(folder_of(d.start.file), path);
   const SourceFile* file = inputs.sources->open(full, &error);
@@ -58,7 +58,7 @@ void find_settings(Deployment& d, const Inputs& inputs) {
   const Node* root = config.roots.empty() ? nullptr : config.roots.front().get();
   d.settings = read_settings(d.start, d.version, root);
   const std::string path = config_file_of(d.start);
-  if (!path.empty() && root == nullptr) {
+  if (!path.empty() && root == nullptr && d.start.config.empty()) {
     missing(d, "config file", "the settings of --config " + path + " could not be read",
             "lint it from a folder that holds " + path);
   }

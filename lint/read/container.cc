@@ -30,6 +30,17 @@ Location place_of(const Invocation& invocation, const EngineStart& base) {
   return base.image ? base.image->location() : base.where;
 }
 
+void add_starts(std::vector<Invocation> invocations, const EngineStart& base, FileContents& out) {
+  for (Invocation& invocation : invocations) {
+    EngineStart start = base;
+    start.where = place_of(invocation, base);
+    start.argv = std::move(invocation.argv);
+    start.serve = invocation.serve;
+    start.env = std::move(invocation.env);
+    out.starts.push_back(std::move(start));
+  }
+}
+
 }  // namespace
 
 void add_container_starts(const Container& container, const EngineStart& base, FileContents& out) {
@@ -42,14 +53,17 @@ void add_container_starts(const Container& container, const EngineStart& base, F
     by_image->env = base.env;
     invocations.push_back(std::move(*by_image));
   }
+  add_starts(std::move(invocations), base, out);
+}
+
+void add_script_starts(const SourceText& script, ShellScope scope, const EngineStart& base,
+                       FileContents& out) {
+  for (const EnvVar& variable : base.env) scope.inherit(variable);
+  std::vector<Invocation> invocations = find_invocations_in_script(script, std::move(scope));
   for (Invocation& invocation : invocations) {
-    EngineStart start = base;
-    start.where = place_of(invocation, base);
-    start.argv = std::move(invocation.argv);
-    start.serve = invocation.serve;
-    start.env = std::move(invocation.env);
-    out.starts.push_back(std::move(start));
+    std::erase_if(invocation.env, [](const EnvVar& v) { return v.name.file() == nullptr; });
   }
+  add_starts(std::move(invocations), base, out);
 }
 
 Word word_of(const Node& scalar) { return {scalar.text, !has_template_action(scalar.text.view())}; }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lint/read/engine_start.h"
+#include "lint/read/shell_scope.h"
 
 namespace kvbudget {
 
@@ -16,6 +17,11 @@ struct Container {
 /// The engines the container starts: mostly none or one, more when its script has several branches.
 /// `base` holds what is known beside the command line: image, environment, GPUs, replicas, names.
 void add_container_starts(const Container& container, const EngineStart& base, FileContents& out);
+
+/// The engines that a script starts. What `scope` holds beside the file (variables of the platform)
+/// is no environment that anybody wrote.
+void add_script_starts(const SourceText& script, ShellScope scope, const EngineStart& base,
+                       FileContents& out);
 
 /// Text whose value a template or variable decides is not known.
 Word word_of(const Node& scalar);

@@ -49,7 +49,7 @@ struct EngineStart {
   std::vector<Word>
       argv;  ///< words behind the entry point: flags and the positional model, never the program
   bool serve = true;              ///< `vllm serve`; false for the api_server module
-  std::vector<ConfigKey> config;  ///< the file is itself a vLLM config file: its keys
+  std::vector<ConfigKey> config;  ///< keys of a vLLM config file: the file itself, or mounted in it
   std::vector<EnvVar> env;
   std::optional<SourceText> image;
   bool image_known = true;

@@ -33,7 +33,7 @@ std::string role_of(std::string_view key) {
 class Workload {
  public:
   Workload(const YamlFile& yaml, const Node& root, FileContents& out)
-      : yaml_(yaml), configs_(yaml.roots), out_(out) {
+      : yaml_(yaml), configs_(yaml), out_(out) {
     start_.file = &yaml.file;
     start_.kind = "kubernetes";
     start_.name = std::string(root.find("kind")->scalar());

@@ -43,11 +43,10 @@ const EnvVar* find_variable(const std::vector<EnvVar>& env, std::string_view nam
 
 }  // namespace
 
-std::vector<EnvVar> read_environment(const Node& container, const ConfigMaps& configs) {
-  std::vector<EnvVar> env;
+void add_environment(const Node& container, const ConfigMaps& configs, std::vector<EnvVar>& env) {
   if (const Node* list = container.find("envFrom")) add_all_from(*list, configs, env);
   const Node* list = container.find("env");
-  if (list == nullptr) return env;
+  if (list == nullptr) return;
   for (const NodePtr& item : list->items) {
     if (env.size() >= kMaxVariables) break;
     const Node* name = item->find("name");
@@ -62,7 +61,6 @@ std::vector<EnvVar> read_environment(const Node& container, const ConfigMaps& co
       env.push_back({name->text, SourceText::empty_at(name->text.file(), name->where.range), true});
     }
   }
-  return env;
 }
 
 bool has_placeholder(std::string_view text) {

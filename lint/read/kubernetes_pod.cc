@@ -5,6 +5,8 @@
 #include <array>
 #include <string_view>
 
+#include "lint/read/mounted_files.h"
+
 namespace kvbudget {
 namespace {
 
@@ -94,34 +96,19 @@ bool serves_traffic(const Node& container) {
   return false;
 }
 
-void read_container(const Node& container, const Node& spec, const ConfigMaps& configs,
-                    EngineStart start, FileContents& out) {
-  if (const Node* name = container.find("name"); name != nullptr && name->is_scalar()) {
-    start.name += "/" + std::string(name->scalar());
-  }
-  start.where = container.where;
-  start.env = read_environment(container, configs);
-  if (const Node* image = container.find("image"); image != nullptr && image->is_scalar()) {
-    start.image = image->text;
-    start.image_known =
-        word_of(*image).known && image->scalar().find('$') == std::string_view::npos;
-  }
-  start.gpu.name = gpu_name(spec);
-  read_gpu_count(container, start.gpu);
-  start.serves_traffic = start.serves_traffic || serves_traffic(container);
-
+Container command_of(const Node& container, const std::vector<EnvVar>& env) {
   Container words;
   const Node* command = container.find("command");
   words.has_entrypoint = command != nullptr && command->kind != Node::Kind::kNull;
-  add_words(command, start.env, words.words);
-  add_words(container.find("args"), start.env, words.words);
-  add_container_starts(words, start, out);
+  add_words(command, env, words.words);
+  add_words(container.find("args"), env, words.words);
+  return words;
 }
 
 }  // namespace
 
-ConfigMaps::ConfigMaps(const std::vector<NodePtr>& roots) {
-  for (const NodePtr& root : roots) {
+ConfigMaps::ConfigMaps(const YamlFile& yaml) : limit_(yaml.limit) {
+  for (const NodePtr& root : yaml.roots) {
     const Node* kind = root->find("kind");
     const Node* name = root->at({"metadata", "name"});
     const Node* data = root->find("data");
@@ -135,6 +122,41 @@ ConfigMaps::ConfigMaps(const std::vector<NodePtr>& roots) {
 const Node* ConfigMaps::find(std::string_view name) const {
   const auto found = data_.find(name);
   return found == data_.end() ? nullptr : found->second;
+}
+
+void describe_container(const Node& container, const Node& spec, const ConfigMaps& configs,
+                        EngineStart& start) {
+  add_environment(container, configs, start.env);
+  if (const Node* image = container.find("image"); image != nullptr && image->is_scalar()) {
+    start.image = image->text;
+    start.image_known =
+        word_of(*image).known && image->scalar().find('$') == std::string_view::npos;
+  }
+  if (auto name = gpu_name(spec)) start.gpu.name = std::move(name);
+  read_gpu_count(container, start.gpu);
+  start.serves_traffic = start.serves_traffic || serves_traffic(container);
+}
+
+void read_container(const Node& container, const Node& spec, const ConfigMaps& configs,
+                    EngineStart start, FileContents& out) {
+  if (const Node* name = container.find("name"); name != nullptr && name->is_scalar()) {
+    start.name += "/" + std::string(name->scalar());
+  }
+  start.where = container.where;
+  describe_container(container, spec, configs, start);
+  const Container command = command_of(container, start.env);
+  const std::vector<MountedFile> files = mounted_files(container, spec, configs);
+  const size_t before = out.starts.size();
+  add_container_starts(command, start, out);
+  if (out.starts.size() == before) {
+    const MountedFile* script = find_script(files, command.words);
+    if (script != nullptr && configs.spend_on(*script->text)) {
+      add_script_starts(script->text->text, ShellScope(), start, out);
+    }
+  }
+  for (size_t i = before; i < out.starts.size(); ++i) {
+    out.starts[i].config = mounted_config(files, configs, out.starts[i].argv);
+  }
 }
 
 void read_pod(const Node& spec, const ConfigMaps& configs, const EngineStart& base,

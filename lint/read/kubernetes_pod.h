@@ -13,20 +13,32 @@ namespace kvbudget {
 /// ConfigMaps that stand in the same file, by name.
 class ConfigMaps {
  public:
-  explicit ConfigMaps(const std::vector<NodePtr>& roots);
+  explicit ConfigMaps(const YamlFile& yaml);
   /// The `data` of a ConfigMap, or null.
   const Node* find(std::string_view name) const;
+  /// Pays for reading the text of one as a file; each container may mount it again.
+  bool spend_on(const Node& text) const { return limit_.spend(16 * text.text.size()); }
 
  private:
+  WorkLimit& limit_;
   std::map<std::string, const Node*, std::less<>> data_;
 };
 
-/// `base` holds what the workload says; each container that starts an engine adds one.
+/// One container of the pod `spec`, as read_pod() reads each. `start` holds what the workload says.
+void read_container(const Node& container, const Node& spec, const ConfigMaps& configs,
+                    EngineStart start, FileContents& out);
+
+/// What a container says beside its command: image, environment, GPUs. It adds to what `start`
+/// holds.
+void describe_container(const Node& container, const Node& spec, const ConfigMaps& configs,
+                        EngineStart& start);
+
+/// The engines of all containers of a pod.
 void read_pod(const Node& spec, const ConfigMaps& configs, const EngineStart& base,
               FileContents& out);
 
-/// Environment of a container: `env` and `envFrom`.
-std::vector<EnvVar> read_environment(const Node& container, const ConfigMaps& configs);
+/// Adds the environment of a container: `envFrom` and `env`.
+void add_environment(const Node& container, const ConfigMaps& configs, std::vector<EnvVar>& env);
 
 /// True for `${X}` and `$X`, which whatever deploys the manifest replaces: Kubernetes does not.
 bool has_placeholder(std::string_view text);
