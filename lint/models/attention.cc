@@ -81,7 +81,8 @@ uint64_t intermediate_size(const Config& config, const Family& family, const Mod
   }
   const uint64_t usual = 4 * uint64_t{shape.hidden_size};
   if (config.flag("block_auto_adjust_ff_dim", false)) return adjusted_intermediate_size(config);
-  if (family.gated) return config.required(kKeys, kMaxWidth) / family.intermediate_divisor;
+  // Layers may differ in width (layers.cc).
+  if (family.gated) return config.required_of(0, kKeys, kMaxWidth) / family.intermediate_divisor;
   if (config.has("expansion_ratio")) {
     return config.required("expansion_ratio", 64) * shape.hidden_size;
   }

@@ -93,6 +93,16 @@ uint64_t Config::required(std::string_view spellings, uint64_t limit) const {
   return 1;
 }
 
+uint64_t Config::required_of(uint32_t layer, std::string_view spellings, uint64_t limit) const {
+  const Entry entry = lookup(spellings);
+  if (entry.value == nullptr || !entry.value->is_array()) return required(spellings, limit);
+  const auto number =
+      layer < entry.value->size() ? whole((*entry.value)[layer]) : std::optional<uint64_t>();
+  if (number && *number > 0 && *number <= limit) return *number;
+  fail("key '" + std::string(entry.key) + "' has no size for layer " + std::to_string(layer));
+  return 1;
+}
+
 double Config::number(std::string_view spellings, double fallback) const {
   const Entry entry = lookup(spellings);
   if (entry.value == nullptr) return fallback;

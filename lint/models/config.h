@@ -35,6 +35,8 @@ class Config {
   std::optional<uint64_t> count(std::string_view spellings, uint64_t limit) const;
   /// The same, when the model cannot be without it: at least 1, absent is an error.
   uint64_t required(std::string_view spellings, uint64_t limit) const;
+  /// The same for one layer: the number, or an entry of a list with one for each layer.
+  uint64_t required_of(uint32_t layer, std::string_view spellings, uint64_t limit) const;
   double number(std::string_view spellings, double fallback) const;
   bool flag(std::string_view spellings, bool fallback) const;
   std::string text(std::string_view spellings) const;

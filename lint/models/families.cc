@@ -9,6 +9,8 @@ namespace {
 constexpr Toggle kYes{.otherwise = true};
 constexpr Toggle kAttentionBias{.keys = "attention_bias|bias"};
 
+constexpr Moe kGemma4Experts{.beside_mlp = true};
+
 constexpr Family kDense[] = {
     {.architectures = "LlamaForCausalLM|LLaMAForCausalLM|YiForCausalLM|AquilaForCausalLM|"
                       "AquilaModel|XverseForCausalLM|InternLM3ForCausalLM|CwmForCausalLM|"
@@ -68,6 +70,20 @@ constexpr Family kDense[] = {
      .tied = true,
      .full_every = 6,
      .local_rope = true},
+    {.architectures = "Gemma3nForCausalLM",
+     .model_types = "gemma3n_text",
+     .defaults = "vocab_size=262400,hidden_size=2048,intermediate_size=16384,num_hidden_layers=35,"
+                 "num_attention_heads=8,num_key_value_heads=2,head_dim=256,sliding_window=512,"
+                 "max_position_embeddings=32768,num_kv_shared_layers=15,laurel_rank=64,"
+                 "altup_num_inputs=4,vocab_size_per_layer_input=262144,"
+                 "hidden_size_per_layer_input=256",
+     .layer_norms = 5,
+     .qk_norm = QkNorm::kHead,
+     .tied = true,
+     .full_every = 5,
+     .local_rope = true,
+     .gemma4 = true,
+     .claims = "num_kv_shared_layers"},
     {.architectures = "Gemma4ForCausalLM",
      .model_types = "gemma4_text",
      .layer_norms = 4,
@@ -75,7 +91,8 @@ constexpr Family kDense[] = {
      .tied = true,
      .local_rope = true,
      .gemma4 = true,
-     .claims = "global_head_dim|num_global_key_value_heads|num_kv_shared_layers"},
+     .claims = "global_head_dim|num_global_key_value_heads|num_kv_shared_layers|enable_moe_block",
+     .moe = &kGemma4Experts},
     {.architectures = "PhiForCausalLM",
      .model_types = "phi",
      .norm = Norm::kLayer,

@@ -44,6 +44,7 @@ struct Moe {
   bool biases = false;                 ///< experts and router have biases (gpt-oss)
   bool gated = true;
   bool vision_experts = false;  ///< sizes are pairs: experts of text, and others of images
+  bool beside_mlp = false;      ///< experts, where the config has them, beside an MLP (Gemma 4)
 };
 
 struct Family {
@@ -76,7 +77,7 @@ struct Family {
   bool mla = false;                     ///< latent attention (mla.cc)
   State state = State::kNone;           ///< of the layers that are not attention
   bool state_beside_attention = false;  ///< every layer has both
-  bool gemma4 = false;                  ///< layers that differ as gemma4.h says
+  bool gemma4 = false;                  ///< layers that differ as gemma4.h says (Gemma 3n's too)
   bool deepseek_v4 = false;             ///< compressed latents (deepseek_v4.cc)
   bool attention_free = false;          ///< no layer is attention
   std::string_view claims = {};         ///< keys of attention that this family understands

@@ -17,6 +17,7 @@ using memory::ModelShape;
 namespace {
 
 constexpr uint64_t kMaxLayers = 4096;
+constexpr uint64_t kMaxWidth = 1u << 24;
 constexpr uint64_t kMaxWindow = uint64_t{1} << 31;
 
 // Where the windows of attention layers come from, and which layers have one.
@@ -122,16 +123,28 @@ void apply_chunks(const Config& config, uint32_t layer, LayerPlan& plan) {
   plan.window_tokens = static_cast<uint32_t>(chunk);
 }
 
-LayerPlan base_plan(const Family& family, const ModelShape& shape) {
+LayerPlan base_plan(const Config& config, const Family& family, uint32_t index,
+                    const ModelShape& shape) {
   LayerPlan layer;
   layer.head_dim = shape.head_dim;
   layer.kv_heads = shape.num_kv_heads;
   layer.mlp_width = shape.intermediate_size;
+  const Json* widths = config.find("intermediate_size");
+  if (widths != nullptr && widths->is_array()) {
+    layer.mlp_width =
+        static_cast<uint32_t>(config.required_of(index, "intermediate_size", kMaxWidth));
+  }
   layer.attention = !family.attention_free;
   layer.state = family.attention_free || family.state_beside_attention;
   if (family.attention_free) layer.feed = Feed::kNone;
   if (family.mla) layer.kind = CacheKind::kMla;
   return layer;
+}
+
+// Of a layer that may have experts.
+Feed feed_of(const Config& config, const Moe& moe) {
+  if (!moe.beside_mlp) return Feed::kExperts;
+  return config.has(moe.experts) ? Feed::kMlpAndExperts : Feed::kMlp;
 }
 
 void check_length(const Config& config, const char* key, size_t entries, uint32_t layers) {
@@ -152,8 +165,8 @@ std::vector<LayerPlan> plan_layers(const Config& config, const Family& family, M
   check_length(config, "hybrid_override_pattern", symbols.size(), shape.num_layers);
   std::vector<LayerPlan> plan;
   for (uint32_t i = 0; i < shape.num_layers && !config.failed(); ++i) {
-    LayerPlan layer = base_plan(family, shape);
-    if (family.moe != nullptr && is_moe_layer(config, i)) layer.feed = Feed::kExperts;
+    LayerPlan layer = base_plan(config, family, i, shape);
+    if (family.moe != nullptr && is_moe_layer(config, i)) layer.feed = feed_of(config, *family.moe);
     if (!symbols.empty()) {
       apply_symbol(symbols[i], config, layer);
     } else if (!types.empty()) {

@@ -10,7 +10,7 @@
 
 namespace kvbudget::models {
 
-enum class Feed : uint8_t { kNone, kMlp, kExperts };
+enum class Feed : uint8_t { kNone, kMlp, kExperts, kMlpAndExperts };
 
 struct LayerPlan {
   bool attention = true;

@@ -12,6 +12,7 @@ using memory::Split;
 namespace {
 
 constexpr uint64_t kMaxLayers = 1u << 16;
+constexpr uint64_t kMaxWidth = 1u << 24;
 
 // "4,5,6" (Step 3).
 bool is_in_text(std::string_view numbers, uint32_t layer) {
@@ -20,19 +21,6 @@ bool is_in_text(std::string_view numbers, uint32_t layer) {
     while (number.starts_with(' ')) number.remove_prefix(1);
     return number == wanted;
   });
-}
-
-// A number, or a list with one for each layer.
-uint64_t per_layer(const Config& config, std::string_view key, uint32_t layer) {
-  const Json* value = config.find(key);
-  constexpr uint64_t kLimit = 1u << 24;
-  if (value == nullptr || !value->is_array()) return config.required(key, kLimit);
-  if (layer < value->size() && (*value)[layer].is_number_unsigned()) {
-    const uint64_t number = (*value)[layer].get<uint64_t>();
-    if (number > 0 && number <= kLimit) return number;
-  }
-  config.fail("key '" + std::string(key) + "' has no size for layer " + std::to_string(layer));
-  return 1;
 }
 
 // One number for all kinds of experts, or [text, images].
@@ -136,7 +124,8 @@ bool is_moe_layer(const Config& config, uint32_t layer) {
 void add_experts(const Config& config, const Moe& moe, uint32_t layer, ModelShape& shape,
                  WeightList& list) {
   const auto size = [&](std::string_view key) {
-    return moe.vision_experts ? of_kind(config, key, 0, 0) : per_layer(config, key, layer);
+    return moe.vision_experts ? of_kind(config, key, 0, 0)
+                              : config.required_of(layer, key, kMaxWidth);
   };
   const uint64_t inner = size(moe.inner);
   const uint64_t shared = shared_width(config, moe, inner);

@@ -115,16 +115,22 @@ std::optional<TextPart> find_text_part(const Config& root, std::string_view arch
 void add_towers(const Config& root, const ModelShape& shape, WeightList& list) {
   const Wrapper* wrapper = find_wrapper(root, shape.architecture);
   if (wrapper == nullptr) return;
+  const Json nothing = Json::object();
+  std::string ignored;
+  const auto find_part = [&](std::string_view paths) {
+    auto part = part_of(root, paths);
+    if (!part && wrapper->usual_towers) part = Config(nothing, ignored);
+    return part;
+  };
   const TowerUse& vision = wrapper->vision;
   if (vision.part.empty()) {
     add_tower(root, root, vision, shape, list);
-  } else if (const auto part = part_of(root, vision.part)) {
+  } else if (const auto part = find_part(vision.part)) {
     add_tower(root, *part, vision, shape, list);
   } else {
     root.fail("key '" + std::string(vision.part) + "' is missing");
   }
-  const auto audio =
-      wrapper->audio.part.empty() ? std::nullopt : part_of(root, wrapper->audio.part);
+  const auto audio = wrapper->audio.part.empty() ? std::nullopt : find_part(wrapper->audio.part);
   if (audio) add_tower(root, *audio, wrapper->audio, shape, list);
 }
 

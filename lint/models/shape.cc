@@ -67,7 +67,8 @@ void refuse_towers(const Config& root) {
 // counting them as plain would make four times their size.
 void refuse_packed_name(const Config& root, const std::string& id, const ModelShape& shape) {
   constexpr std::string_view kPackings =
-      "nvfp4|fp4|mxfp4|awq|gptq|fp8|int4|int8|w4a16|w8a8|4bit|8bit|bnb|gguf|exl2";
+      "nvfp4|fp4|mxfp4|awq|gptq|fp8|int4|int8|w4a16|w8a8|2bit|3bit|4bit|5bit|6bit|8bit|bnb|gguf|"
+      "exl2";
   if (!shape.quantization.empty()) return;
   std::string name = models::lower(id.substr(id.find_last_of('/') + 1));
   std::replace_if(

@@ -125,6 +125,11 @@ constexpr std::array kTowers = {
           "patch N 1 h 3*p*p; positions N 2 k h; projector N 1 o h"},
     // Conformer layers: two MLPs of 8 square matrices each, attention with relative positions 5, a
     // convolution 3.
+    // Gemma 3n's images go through a convolutional net of 294 million parameters (timm).
+    Tower{"mobilenetv5_300m_enc|gemma3n", "h=hidden_size:2048 v=vocab_size:128", "",
+          "encoder N 1 294000000 1; embedding N 1 v h; projector C 1 o h"},
+    Tower{"gemma3n_audio", "h=hidden_size:1536 n=conf_num_hidden_layers:12 v=vocab_size:128",
+          "layers N n 24*h h", "embedding N 1 v h; projector C 1 o h"},
     Tower{"gemma4_audio",
           "h=hidden_size:1024 n=num_hidden_layers:12 x=output_proj_dims:1536 "
           "k=conv_kernel_size:5",

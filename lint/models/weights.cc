@@ -4,6 +4,7 @@
 #include "lint/models/weights.h"
 
 #include "lint/models/deepseek_v4.h"
+#include "lint/models/gemma3n.h"
 #include "lint/models/gemma4.h"
 #include "lint/models/layers.h"
 #include "lint/models/mla.h"
@@ -101,6 +102,15 @@ void add_mixer(const Config& config, const Family& family, const LayerPlan& plan
   }
 }
 
+void add_feed(const Config& config, const Family& family, const LayerPlan& plan, uint32_t layer,
+              ModelShape& shape, WeightList& list) {
+  const bool both = plan.feed == Feed::kMlpAndExperts;
+  if (both || plan.feed == Feed::kMlp) add_mlp(config, family, plan.mlp_width, shape, list);
+  if ((both || plan.feed == Feed::kExperts) && family.moe != nullptr) {
+    add_experts(config, *family.moe, layer, shape, list);
+  }
+}
+
 // OPT-350m embeds in fewer dimensions than it computes in.
 uint64_t add_embedding(const Config& config, const Family& family, const ModelShape& shape,
                        WeightList& list) {
@@ -143,13 +153,13 @@ void add_weights(const Config& config, const Family& family, const std::vector<L
     list.set_layer(layer);
     if (plan[layer].attention) add_mixer(config, family, plan[layer], layer, shape, list);
     if (plan[layer].state) add_state_layer(config, family.state, shape, list);
-    if (plan[layer].feed == Feed::kMlp) add_mlp(config, family, plan[layer].mlp_width, shape, list);
-    if (plan[layer].feed == Feed::kExperts && family.moe != nullptr) {
-      add_experts(config, *family.moe, layer, shape, list);
-    }
+    add_feed(config, family, plan[layer], layer, shape, list);
     if (norm > 0) list.vectors("layernorm", norm, family.layer_norms);
   }
   if (family.gemma4) add_layer_embeddings(config, shape, list);
+  if (config.count("altup_num_inputs", 64).value_or(0) > 0) {
+    add_alternating_updates(config, shape, list);
+  }
   if (family.deepseek_v4) add_compressed_head(config, shape, list);
   add_head(family, shape, width, list);
 }

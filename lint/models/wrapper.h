@@ -43,6 +43,7 @@ struct Wrapper {
   TowerUse audio = {};  ///< absent from the model when its part is
   /// Definitions over the root; the row counts unless they set `Y` to 0.
   std::string_view when = {};
+  bool usual_towers = false;  ///< parts that the config leaves out are those of the class
 };
 
 const Wrapper* find_wrapper(const Config& root, std::string_view architecture);
