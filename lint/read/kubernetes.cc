@@ -1,5 +1,5 @@
 // Kubernetes manifests: Pod, Deployment, StatefulSet, DaemonSet, Job, CronJob, ReplicaSet,
-// LeaderWorkerSet, List, and whatever else holds a pod template.
+// LeaderWorkerSet, and whatever else holds a pod template.
 //
 // The pod spec is what matters and every kind wraps it differently, so it is looked for by its
 // `containers`, and what stands on the way down (replicas, group size, names of roles) is
@@ -91,15 +91,6 @@ class Workload {
 bool read_kubernetes(const YamlFile& yaml, const Node& root, FileContents& out) {
   const Node* kind = root.find("kind");
   if (kind == nullptr || !kind->is_scalar() || root.find("apiVersion") == nullptr) return false;
-  if (kind->scalar() == "List") {
-    const Node* items = root.find("items");
-    if (items == nullptr) return true;
-    for (const NodePtr& item : items->items) {
-      const Node* inner = item->find("kind");
-      if (inner != nullptr && inner->scalar() != "List") read_kubernetes(yaml, *item, out);
-    }
-    return true;
-  }
   Workload(yaml, root, out).read(root);
   return true;
 }

@@ -21,8 +21,11 @@ constexpr size_t kMaxStarts = 500;  // of one file; more are left out
 using YamlReader = bool (*)(const YamlFile&, const Node&, FileContents&);
 
 // The first that knows a document takes it.
-constexpr std::array<YamlReader, 3> kYamlReaders = {read_kubernetes, read_compose,
-                                                    read_vllm_config};
+constexpr std::array kYamlReaders = {
+    YamlReader{read_manifest_list}, YamlReader{read_llm_inference_service},
+    YamlReader{read_kserve},        YamlReader{read_kubernetes},
+    YamlReader{read_compose},       YamlReader{read_vllm_config},
+};
 
 void read_yaml(const SourceFile& file, FileContents& out) {
   Document document = parse_yaml(file);

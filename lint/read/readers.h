@@ -30,6 +30,9 @@ struct YamlFile {
 /// Each takes one document, adds the engines it finds, and returns whether it was of its format;
 /// later readers are not asked then.
 bool read_kubernetes(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_kserve(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_llm_inference_service(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_manifest_list(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_compose(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_vllm_config(const YamlFile& yaml, const Node& root, FileContents& out);
 

@@ -1,0 +1,15 @@
+// One manifest over another, as kustomize, KServe and kubectl merge them.
+#pragma once
+
+#include "lint/read/document.h"
+
+namespace kvbudget {
+
+class WorkLimit;
+
+/// `patch` over `base`: mappings merge key by key, null removes a key, lists of named things
+/// (containers, env …) merge by name, every other list and scalar is replaced. Either may be null.
+/// Returns `base` when the file has used up its work.
+NodePtr merge_manifests(const NodePtr& base, const NodePtr& patch, WorkLimit& limit);
+
+}  // namespace kvbudget
