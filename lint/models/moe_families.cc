@@ -25,6 +25,8 @@ constexpr std::string_view kSparseKeys =
 constexpr Family kMoe[] = {
     {.architectures = "DeepseekV2ForCausalLM",
      .model_types = "deepseek_v2",
+     .nested_defaults = "kv_lora_rank=512,q_lora_rank=1536,qk_rope_head_dim=64,"
+                        "qk_nope_head_dim=128,v_head_dim=128,max_position_embeddings=2048",
      .mla = true,
      .claims = kLatentKeys,
      .moe = &kDeepseekExperts},

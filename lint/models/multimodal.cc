@@ -29,6 +29,11 @@ std::optional<Config> part_of(const Config& root, std::string_view paths) {
   return found;
 }
 
+// DeepSeek-VL2 states its model type alone.
+std::string name_of(const Config& root, std::string_view architecture) {
+  return architecture.empty() ? root.text("model_type") : std::string(architecture);
+}
+
 std::string kind_of(const Config& root, const Config& part, const TowerUse& use) {
   if (!use.tower.empty()) return std::string(use.tower);
   const size_t dot = use.kind.rfind('.');
@@ -81,7 +86,7 @@ void add_tower(const Config& root, const Config& part, const TowerUse& use, cons
   sizes.set('o', static_cast<double>(shape.hidden_size));
   sizes.read(tower->sizes, part, root);
   sizes.read(use.sizes, part, root);
-  for (const std::string_view texts : {tower->blocks, tower->rest, use.projector}) {
+  for (const std::string_view texts : {tower->blocks, tower->rest, tower->more, use.projector}) {
     add_tensors(texts, sizes, part, list);
   }
 }
@@ -89,10 +94,13 @@ void add_tower(const Config& root, const Config& part, const TowerUse& use, cons
 }  // namespace
 
 std::optional<TextPart> find_text_part(const Config& root, std::string_view architecture) {
-  const Wrapper* wrapper = find_wrapper(root, architecture);
+  const Wrapper* wrapper = find_wrapper(root, name_of(root, architecture));
   if (wrapper == nullptr) return std::nullopt;
   const auto nested = part_of(root, wrapper->text);
-  TextPart part{nested.value_or(root), nullptr, ""};
+  TextPart part{nested.value_or(root), find_family(wrapper->decoder, ""),
+                std::string(wrapper->decoder)};
+  if (part.family != nullptr) return part;
+  part.name.clear();
   if (nested) {
     const std::vector<std::string> names = nested->texts("architectures");
     if (!names.empty()) part.name = names.front();
@@ -107,13 +115,13 @@ std::optional<TextPart> find_text_part(const Config& root, std::string_view arch
     }
   }
   if (part.name == kOtherExperts) return part;
-  part.name = std::string(wrapper->model_type);
-  part.family = find_family("", wrapper->model_type);
+  part.name = std::string(wrapper->decoder);
+  part.family = find_family("", wrapper->decoder);
   return part;
 }
 
 void add_towers(const Config& root, const ModelShape& shape, WeightList& list) {
-  const Wrapper* wrapper = find_wrapper(root, shape.architecture);
+  const Wrapper* wrapper = find_wrapper(root, name_of(root, shape.architecture));
   if (wrapper == nullptr) return;
   const Json nothing = Json::object();
   std::string ignored;

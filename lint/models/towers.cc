@@ -24,6 +24,16 @@ constexpr std::string_view kGated =
     "attn.qkv R n 3*h h; attn.proj C n h h; mlp.gate_up R n 2*i h; mlp.down C n h i; "
     "norms N n 2*h 1";
 
+// Attention of a heads, padded with e more.
+constexpr std::string_view kIntern =
+    "attn.qkv R/a+e n 3*h*(a+e)/a h+b; attn.proj C/a+e n h h*(a+e)/a; mlp.up R n i h+1; "
+    "mlp.down C n h i; rest N n 8*h+2*k*h 1";
+constexpr std::string_view kInternPatches = "patch N 1 h 3*p*p+1; positions N 1 [s/p]*[s/p]+2 h";
+constexpr std::string_view kSam =
+    "sam.qkv N 12 2304 769; sam.proj N 12 768 769; sam.up N 12 3072 769; sam.down N 12 768 3073; "
+    "sam.norms N 12 3072 1; sam.near N 8 54 64; sam.far N 4 254 64; sam.patch N 1 768 769; "
+    "sam.positions N 1 4096 768; sam.neck N 1 256 768; sam.neck_2 N 1 256 2308; "
+    "sam.down_1 N 1 512 2304; sam.down_2 N 1 u 4608";
 constexpr std::string_view kPatches =
     "patch N 1 h c*p*p+1; positions N 1 [s/p]*[s/p] h; post_norm N 1 2*h 1";
 
@@ -69,9 +79,12 @@ constexpr std::array kTowers = {
           "h=hidden_size:3200 i=intermediate_size:12800 n=num_hidden_layers:48 "
           "a=num_attention_heads:25 b=qkv_bias:0 k=qk_normalization:1 p=patch_size:14 "
           "s=image_size:224 e=:0",
-          "attn.qkv R/a+e n 3*h*(a+e)/a h+b; attn.proj C/a+e n h h*(a+e)/a; mlp.up R n i h+1; "
-          "mlp.down C n h i; rest N n 8*h+2*k*h 1",
-          "patch N 1 h 3*p*p+1; positions N 1 [s/p]*[s/p]+2 h"},
+          kIntern, kInternPatches},
+    Tower{"qianfan_ocr_vision",
+          "h=hidden_size:1024 i=intermediate_size:4096 n=num_hidden_layers:24 "
+          "a=num_attention_heads:16 b=qkv_bias:1 k=qk_normalization:0 p=patch_size:14 "
+          "s=image_size:448 e=:0",
+          kIntern, kInternPatches},
     Tower{"internvl_vision",
           "h=hidden_size:1024 i=intermediate_size:4096 n=num_hidden_layers:24 b=attention_bias:0 "
           "k=use_qk_norm:0 p=patch_size:14 s=image_size:448 q=use_absolute_position_embeddings:1",
@@ -144,9 +157,73 @@ constexpr std::array kTowers = {
     // openai/clip-vit-large-patch14-336 up to its last layer but one.
     Tower{"clip_vit_large_336", "h=:1024 i=:4096 n=:23 p=:14 s=:336", kPlain,
           "patch N 1 h 3*p*p; class N 1 h 1; positions N 1 [s/p]*[s/p]+1 h; norms N 1 2*h 1"},
-    // timm's vit_so400m_patch14_siglip_384.
-    Tower{"vit_so400m_patch14_siglip_384", "h=:1152 i=:4304 n=:27 p=:14 s=:378", kPlain,
-          "patch N 1 h 3*p*p+1; positions N 1 [s/p]*[s/p] h; post_norm N 1 2*h 1"},
+    // timm's, whose attention no rank divides; with its pooling (q) or without.
+    Tower{"vit_so400m_patch14_siglip_384", "h=:1152 i=:4304 n=:27 p=:14 s=:378 a=:1 b=:1 q=:0",
+          "attn.qkv R/a n 3*h h+1; attn.proj C/a n h h; mlp.up R/b n i h+1; mlp.down C/b n h i; "
+          "rest N n 6*h 1",
+          "patch N 1 h 3*p*p+1; positions N 1 [s/p]*[s/p] h; post_norm N 1 2*h 1; "
+          "pool.attn N q 4*h h+1; pool.up N q i h+1; pool.down N q h i+1; pool.rest N q 3*h 1"},
+    Tower{"siglip_so400m_448", "h=:1152 i=:4304 n=:26 p=:14 s=:448", kPlain,
+          "patch N 1 h 3*p*p+1; positions N 1 [s/p]*[s/p] h"},
+    Tower{"siglip2_navit",
+          "h=hidden_size:1152 i=intermediate_size:4304 n=num_hidden_layers:27 p=patch_size:14 "
+          "s=image_size:512 c=num_channels:3 k=num_patches:-1 q=preserve_original_pe:1",
+          kPlain, "patch N 1 h c*p*p+1; positions N q k>0?k:[s/p]*[s/p] h; post_norm N 1 2*h 1"},
+    Tower{"keye_vit",
+          "h=hidden_size i=intermediate_size n=num_hidden_layers p=patch_size:14 "
+          "s=image_size:384 c=num_channels:3",
+          kPlain, "patch N 1 h c*p*p+1; positions N 1 [s/p]*[s/p]+32768 h; post_norm N 1 2*h 1"},
+    Tower{"dots_vit",
+          "h=embed_dim:1536 i=intermediate_size:4224 n=num_hidden_layers:42 p=patch_size:14 "
+          "c=num_channels:3 m=spatial_merge_size:2 b=use_bias:0 z=:h*m*m",
+          "attn.qkv R n 3*h h+b; attn.proj C n h h; mlp.gate_up R n 2*i h+b; mlp.down C n h i; "
+          "rest N n 2*h+2*b*h 1",
+          "patch N 1 h c*p*p+1; norms N 3 h 1; merger.fc1 R 1 z z+1; merger.fc2 C 1 o z+1"},
+    Tower{"hunyuan_vit",
+          "h=hidden_size:1152 i=intermediate_size:4304 n=num_hidden_layers:27 p=patch_size:16 "
+          "s=max_image_size:2048 c=num_channels:3 m=spatial_merge_size:2 x=out_hidden_size:4096",
+          kPlain,
+          "patch N 1 h c*p*p+1; positions N 1 [s/p]*[s/p]+1 h; merger.fc1 N 1 2*h h*m*m+1; "
+          "merger.fc2 N 1 4*h 2*h+1; merger.out N 1 x 4*h+1; merger.rest N 1 5*h+4*x 1"},
+    Tower{"molmo2_vit",
+          "h=hidden_size:1152 i=intermediate_size:4304 n=num_hidden_layers:27 "
+          "p=image_patch_size:14 k=image_num_pos:577",
+          kPlain, "patch N 1 h 3*p*p+1; positions N 1 k h"},
+    // Its last convolutions put four places side by side, twice over.
+    Tower{"perception_encoder",
+          "h=width n=layers r=mlp_ratio i=:[h*r] p=patch_size s=image_size x=use_cls_token:0 "
+          "y=use_abs_posemb:1",
+          "attn.qkv R n 3*h h+1; attn.proj C n h h; mlp.up R n i h+1; mlp.down C n h i; "
+          "rest N n 8*h 1",
+          "patch N 1 h 3*p*p; positions N y [s/p]*[s/p]+x h; norms N 1 4*h 1; "
+          "downsample N 1 2*h 9*h+1; downsample_2 N 1 4*h 18*h+1"},
+    Tower{"qwen_vl", "h=width n=layers r=mlp_ratio i=:[h*r] p=patch_size x=output_dim",
+          "attn.qkv N n 3*h h+1; attn.proj N n h h; mlp.up R n i h+1; mlp.down C n h i; "
+          "rest N n 6*h 1",
+          "patch N 1 h 3*p*p; positions N 1 256 h; norm N 1 2*h 1; pool.query N 2 256 x; "
+          "pool.kv N 1 x h; pool.in N 1 3*x x+1; pool.out N 1 x x+1; pool.norms N 1 6*x 1; "
+          "proj N 1 x x"},
+    // DeepSeek-OCR: SAM's ViT-B, then CLIP's ViT-L or a Qwen2 of half a billion.
+    Tower{"deep_encoder", "h=:1024 i=:4096 n=:24 p=:14 s=:224 u=:1024 w=:2048", kPlain, kSam,
+          "patch N 1 h 3*p*p; class N 1 h 1; positions N 1 [s/p]*[s/p]+1 h; norm N 1 2*h 1"},
+    Tower{"deep_encoder_2", "h=:896 i=:4864 n=:24 u=:896 w=:896",
+          "attn.q N n h h+1; attn.kv N n 256 h+1; attn.o N n h h; mlp N n 3*i h; norms N n 2*h 1",
+          kSam, "queries N 1 400 h; norm N 1 h 1"},
+    Tower{"phi4_conformer",
+          "d=attention_dim:1024 i=linear_units:1536 n=num_blocks:24 k=kernel_size:3 "
+          "e=ext_pw_out_channel:1024 s=depthwise_seperable_out_channel:1024 "
+          "x=depthwise_multiplier:1 f=input_size:80 c=nemo_conv_settings.conv_channels:1024",
+          "mlp.in N 2*n 2*i d+1; mlp.out N 2*n d i+1; attn N 4*n d d+1; conv.ext N n e d+1; "
+          "conv.glu N n 2*e d+2; conv.dw N n d*x k+1; conv.pw N n s d*x+1; norms N n 10*d 1",
+          "embed.dw N 3 c 10; embed.pw N 2 c c+1; embed.out N 1 d c*[f/8]+1"},
+    // No encoder: patches go into the decoder through one matrix.
+    Tower{"gemma4_unified",
+          "a=patch_size:16 b=pooling_kernel_size:3 p=model_patch_size:a*b h=mm_embed_dim:3840 "
+          "k=mm_posemb_size:1120 x=output_proj_dims:h c=:3*p*p",
+          "",
+          "norm N 1 2*c 1; patch R 1 h c+1; positions N 1 2*k h; norms N 2 2*h 1; "
+          "projector N 1 o x"},
+    Tower{"gemma4_unified_audio", "h=audio_embed_dim:640", "", "projector N 1 o h"},
     Tower{"ernie4_5_vl",
           "h=hidden_size|embed_dim:1280 n=depth:32 r=mlp_ratio:4 i=intermediate_size:[h*r] "
           "p=patch_size:14 c=in_channels|in_chans:3",

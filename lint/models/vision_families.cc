@@ -29,6 +29,11 @@ constexpr Family kVision[] = {
      .use_qk_norm = {.keys = "attention_layer_norm"},
      .intermediate_divisor = 2,
      .extra_embeddings = 128},
+    {.model_types = "molmo2_text|molmo2",
+     .qkv_bias = {.keys = "qkv_bias", .otherwise = true},
+     .qk_norm = QkNorm::kWhole,
+     .use_qk_norm = {.keys = "use_qk_norm"},
+     .extra_embeddings = 128},
     {.architectures = "PersimmonForCausalLM",
      .model_types = "persimmon",
      .nested_defaults = "num_hidden_layers=36,hidden_size=4096,num_attention_heads=64,"

@@ -16,10 +16,11 @@ namespace kvbudget::models {
 
 /// One kind of encoder, by the model_type of its part of the config (towers.cc).
 struct Tower {
-  std::string_view names;   ///< "siglip_vision_model|…"
-  std::string_view sizes;   ///< definitions, read from the encoder's part
-  std::string_view blocks;  ///< tensors of the layers
-  std::string_view rest;    ///< and those around them
+  std::string_view names;      ///< "siglip_vision_model|…"
+  std::string_view sizes;      ///< definitions, read from the encoder's part
+  std::string_view blocks;     ///< tensors of the layers
+  std::string_view rest;       ///< and those around them
+  std::string_view more = {};  ///< of a second encoder
 };
 
 const Tower* find_tower(std::string_view name);
@@ -37,8 +38,10 @@ struct TowerUse {
 
 struct Wrapper {
   std::string_view architectures;
-  std::string_view text;        ///< where the decoder's config is; the root when it is not there
-  std::string_view model_type;  ///< of the decoder, when its config does not say
+  std::string_view text;  ///< where the decoder's config is; the root when it is not there
+  /// A model type, for decoders whose config does not say; or an architecture, which the engine
+  /// builds whatever the config says.
+  std::string_view decoder;
   TowerUse vision = {};
   TowerUse audio = {};  ///< absent from the model when its part is
   /// Definitions over the root; the row counts unless they set `Y` to 0.

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "lint/memory/weights.h"
 #include "lint/models/sizes.h"
@@ -97,6 +99,7 @@ TEST_CASE("every tensor of every encoder uses only sizes that are defined") {
     define(tower.sizes, sizes);
     check_tensors(tower.blocks, sizes);
     check_tensors(tower.rest, sizes);
+    check_tensors(tower.more, sizes);
   }
 }
 
@@ -133,6 +136,19 @@ TEST_CASE("an encoder stops at the layer whose output the decoder takes") {
   CHECK(with_layer("3") == with_layer("-3"));
   // The outputs of two layers side by side make the projector's input twice as wide.
   CHECK(with_layer("[-4, -2]") - with_layer("-2") == 32 * 64);
+}
+
+// Sizes as the checkpoints state them, other keys left out, and the parameters that the Hub counts.
+TEST_CASE("published multimodal models have as many parameters as the Hub counts") {
+  std::ifstream lines(KVB_SOURCE_DIR "/fixtures/encoders/published.jsonl");
+  size_t models = 0;
+  for (std::string line; std::getline(lines, line); ++models) {
+    const nlohmann::json published = nlohmann::json::parse(line);
+    INFO(published["id"]);
+    const auto found = static_cast<double>(numbers(read(published["config"].dump()))) / 1e9;
+    CHECK(found == Approx(published["billions"].get<double>()).epsilon(0.003));
+  }
+  CHECK(models > 10);
 }
 
 TEST_CASE("encoder and projector add up to what their classes allocate") {
