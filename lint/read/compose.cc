@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "lint/read/compose_surroundings.h"
 #include "lint/read/compose_text.h"
 #include "lint/read/container.h"
 #include "lint/read/readers.h"
@@ -106,6 +107,7 @@ void read_service(const SourceFile& file, const Entry& entry, FileContents& out)
     start.image_known = word.known;
   }
   start.gpu = read_gpus(service);
+  start.around = service_surroundings(service);
   start.replicas = number_of(service.at({"deploy", "replicas"}));
   if (!start.replicas) start.replicas = number_of(service.find("scale"));
   start.serves_traffic = has_any(service, {"ports", "expose", "healthcheck"}) ||

@@ -3,12 +3,14 @@
 // what a flag means.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "lint/read/document.h"
 #include "lint/read/source.h"
+#include "lint/read/surroundings.h"
 
 namespace kvbudget {
 
@@ -62,6 +64,8 @@ struct EngineStart {
   bool joins_ray_cluster = false;  ///< the file starts Ray, whose workers may bring more GPUs
   bool serves_traffic =
       false;  ///< a probe, a service, a port or replicas stand beside it: not somebody's experiment
+  /// What its container is given besides GPUs; null where no orchestrator runs it.
+  std::shared_ptr<const Surroundings> around;
 };
 
 /// Everything a file holds.

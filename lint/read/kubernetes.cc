@@ -10,6 +10,7 @@
 #include <string>
 
 #include "lint/read/kubernetes_pod.h"
+#include "lint/read/kubernetes_surroundings.h"
 #include "lint/read/readers.h"
 
 namespace kvbudget {
@@ -36,6 +37,7 @@ class Workload {
       : yaml_(yaml), configs_(yaml), out_(out) {
     start_.file = &yaml.file;
     start_.kind = "kubernetes";
+    start_.around = workload_surroundings(root, yaml.roots);
     start_.name = std::string(root.find("kind")->scalar());
     const Node* name = root.at({"metadata", "name"});
     if (name == nullptr) name = root.at({"metadata", "generateName"});

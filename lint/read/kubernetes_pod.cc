@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "lint/read/kubernetes_surroundings.h"
 #include "lint/read/mounted_files.h"
 
 namespace kvbudget {
@@ -126,6 +127,7 @@ const Node* ConfigMaps::find(std::string_view name) const {
 
 void describe_container(const Node& container, const Node& spec, const ConfigMaps& configs,
                         EngineStart& start) {
+  start.around = container_surroundings(container, spec, start.around.get());
   add_environment(container, configs, start.env);
   if (const Node* image = container.find("image"); image != nullptr && image->is_scalar()) {
     start.image = image->text;
