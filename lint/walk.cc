@@ -17,8 +17,10 @@ struct NamePattern {
 };
 
 constexpr NamePattern kCandidates[] = {
-    {"", ".yaml"},  {"", ".yml"},    {"", ".json", 1 << 20}, {"", ".sh"}, {"", ".bash"},
-    {"", ".slurm"}, {"", ".sbatch"}, {"", ".tpl"},           {"", ".j2"},
+    {"", ".yaml"},    {"", ".yml"},       {"", ".json", 1 << 20}, {"", ".sh"},
+    {"", ".bash"},    {"", ".slurm"},     {"", ".sbatch"},        {"", ".tpl"},
+    {"", ".j2"},      {"Dockerfile", ""}, {"", ".Dockerfile"},    {"Containerfile", ""},
+    {"", ".service"}, {"", ".container"},
 };
 
 // Other people's code and build products.

@@ -27,6 +27,14 @@ constexpr std::array kYamlReaders = {
     YamlReader{read_compose},       YamlReader{read_vllm_config},
 };
 
+/// Kinds of file that are neither YAML nor a script.
+struct FileReader {
+  bool (*is)(const SourceFile&);
+  void (*read)(const SourceFile&, FileContents&);
+};
+constexpr std::array<FileReader, 2> kFileReaders = {
+    {{is_systemd_unit, read_systemd_unit}, {is_dockerfile, read_dockerfile}}};
+
 void read_yaml(const SourceFile& file, FileContents& out) {
   Document document = parse_yaml(file);
   WorkLimit limit;
@@ -66,6 +74,11 @@ FileContents read_known_size(const SourceFile& file) {
   FileContents out;
   const std::string_view bytes = file.bytes();
   if (!mentions_vllm(bytes) || bytes.find('\0') != std::string_view::npos) return out;
+  for (const FileReader& reader : kFileReaders) {
+    if (!reader.is(file)) continue;
+    reader.read(file, out);
+    if (!out.starts.empty()) return out;
+  }
   const bool script = is_shell_script(file);
   const bool standard_input = script && file.line_text(1).substr(0, 2) != "#!" &&
                               (file.path() == "-" || file.path() == "<stdin>");

@@ -48,5 +48,9 @@ bool is_yaml_name(std::string_view path);
 /// Whole files that are no YAML.
 bool is_shell_script(const SourceFile& file);
 void read_shell_script(const SourceFile& file, FileContents& out);
+bool is_dockerfile(const SourceFile& file);
+void read_dockerfile(const SourceFile& file, FileContents& out);
+bool is_systemd_unit(const SourceFile& file);
+void read_systemd_unit(const SourceFile& file, FileContents& out);
 
 }  // namespace kvbudget
