@@ -6,7 +6,6 @@
 // otherwise.
 #include <algorithm>
 #include <array>
-#include <map>
 #include <string>
 
 #include "lint/read/container.h"
@@ -116,6 +115,7 @@ class Lines {
 };
 
 struct Stage {
+  std::string name;
   Word image;
   std::vector<EnvVar> env;
   std::vector<Word> entrypoint, command;
@@ -151,6 +151,7 @@ class DockerfileReader {
     Lines lines(file_);
     for (Instruction instruction; lines.next(instruction);) apply(instruction);
     finish_stage();
+    for (const Stage& stage : stages_) add_starts_of(stage);
   }
 
  private:
@@ -189,16 +190,19 @@ class DockerfileReader {
     std::vector<Word> words = expanded(text);
     std::erase_if(words, [](const Word& word) { return word.text.view().starts_with("--"); });
     stage_ = Stage();
-    stage_name_.clear();
     if (words.empty()) return;
-    if (words.size() >= 3 && upper(words[1].text.view()) == "AS") stage_name_ = words[2].text.str();
-    const auto base = stages_.find(words[0].text.str());
+    const auto base = std::find_if(stages_.begin(), stages_.end(), [&](const Stage& stage) {
+      return !stage.name.empty() && stage.name == words[0].text.view();
+    });
     if (base != stages_.end()) {
-      stage_ = base->second;
+      stage_ = *base;
       stage_.starts = false;
+      base->starts = false;  // a step on the way
     } else {
       stage_.image = words[0];
     }
+    const bool named = words.size() >= 3 && upper(words[1].text.view()) == "AS";
+    stage_.name = named ? words[2].text.str() : "";
     for (const EnvVar& variable : stage_.env) scope_.inherit(variable);
   }
 
@@ -231,34 +235,34 @@ class DockerfileReader {
     stage_.env.push_back(std::move(variable));
   }
 
-  void finish_stage() {
-    if (!stage_name_.empty()) stages_[stage_name_] = stage_;
-    if (!stage_.starts) return;
+  void finish_stage() { stages_.push_back(std::move(stage_)); }
+
+  void add_starts_of(const Stage& stage) {
+    if (!stage.starts) return;
+    const bool takes_arguments = !stage.has_entrypoint || !stage.entrypoint_is_text;
+    Container container;
+    container.words = stage.entrypoint;
+    container.has_entrypoint = stage.has_entrypoint;
+    if (takes_arguments) {
+      container.words.insert(container.words.end(), stage.command.begin(), stage.command.end());
+    }
+    if (container.words.empty()) return;
     EngineStart start;
     start.file = &file_;
     start.kind = "dockerfile";
-    start.name = stage_name_.empty() ? "image" : "stage " + stage_name_;
-    start.image = stage_.image.text;
-    start.image_known = stage_.image.known;
-    start.env = stage_.env;
-    start.serves_traffic = stage_.serves;
-    const std::vector<Word>& first = stage_.has_entrypoint ? stage_.entrypoint : stage_.command;
-    if (first.empty() && stage_.command.empty()) return;
-    start.where = (first.empty() ? stage_.command : first).back().text.location();
-    Container container;
-    container.words = stage_.entrypoint;
-    container.has_entrypoint = stage_.has_entrypoint;
-    if (!stage_.has_entrypoint || !stage_.entrypoint_is_text) {
-      container.words.insert(container.words.end(), stage_.command.begin(), stage_.command.end());
-    }
+    start.name = stage.name.empty() ? "image" : "stage " + stage.name;
+    start.image = stage.image.text;
+    start.image_known = stage.image.known;
+    start.env = stage.env;
+    start.serves_traffic = stage.serves;
+    start.where = container.words.back().text.location();
     add_container_starts(container, start, out_);
   }
 
   const SourceFile& file_;
   FileContents& out_;
   ShellScope scope_;
-  std::map<std::string, Stage> stages_;
-  std::string stage_name_;
+  std::vector<Stage> stages_;
   Stage stage_;
 };
 
