@@ -18,7 +18,7 @@ constexpr uint64_t kMaxHeads = 1u << 16;
 constexpr uint64_t kMaxVocabulary = 1u << 28;
 
 // Attention that is not plain heads over one context, or layers that differ from each other.
-constexpr std::array<std::string_view, 51> kTelltales = {
+constexpr std::array<std::string_view, 52> kTelltales = {
     // clang-format off
     "kv_lora_rank", "q_lora_rank", "qk_rope_head_dim", "index_topk", "compress_ratios",
     "attention_chunk_size", "global_head_dim", "num_global_key_value_heads",
@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 51> kTelltales = {
     "hybrid_layer_pattern", "hybrid_override_pattern", "layers_block_type", "attn_layer_period",
     "attn_layer_indices", "full_attention_interval", "full_attn_idxs", "linear_attn_config",
     "linear_num_key_heads", "linear_num_value_heads", "ssm_cfg", "ssm_state_size", "state_size",
-    "conv_L_cache", "lru_width", "mamba_d_state", "mamba_d_ssm", "mamba_num_heads",
+    "conv_L_cache", "sliding_windows", "lru_width", "mamba_d_state", "mamba_d_ssm", "mamba_num_heads",
     "mamba_n_heads", "sparse_attention_config", "use_cla", "cla_share_factor_used",
     "dual_chunk_attention_config", "num_attention_groups", "num_experts", "num_local_experts", "n_routed_experts",
     "moe_num_experts", "ffn_config", "enable_moe_block", "vision_n_layers"
@@ -58,8 +58,9 @@ uint64_t kv_heads(const Config& config, const ModelShape& shape) {
   const auto nested = config.nested("attn_config");  // MPT, DBRX
   if (nested && nested->has("kv_n_heads")) return nested->required("kv_n_heads", kMaxHeads);
   if (!config.flag("multi_query_attention", true)) return shape.num_heads;
-  return config.count("n_head_kv|num_kv_heads|num_key_value_heads|multi_query_group_num", kMaxHeads)
-      .value_or(shape.num_heads);
+  constexpr std::string_view kKeys =
+      "n_head_kv|num_kv_heads|num_key_value_heads|multi_query_group_num|num_attention_groups";
+  return config.count(kKeys, kMaxHeads).value_or(shape.num_heads);
 }
 
 // LFM2 states the width of an MLP with two matrices and rounds what three of them leave.
@@ -74,12 +75,14 @@ uint64_t adjusted_intermediate_size(const Config& config) {
 
 uint64_t intermediate_size(const Config& config, const Family& family, const ModelShape& shape) {
   constexpr std::string_view kKeys =
-      "intermediate_size_mlp|intermediate_size|ffn_hidden_size|ffn_dim|n_inner";
+      "intermediate_size_mlp|prefix_dense_intermediate_size|intermediate_size|ffn_hidden_size|ffn_"
+      "dim|n_inner";
   if (family.attention_free) return 0;
   if (family.moe != nullptr && family.moe->inner != "intermediate_size" && !config.has(kKeys)) {
     return 0;  // every layer has experts
   }
   const uint64_t usual = 4 * uint64_t{shape.hidden_size};
+  if (config.has("block_configs")) return 0;  // each layer has its own
   if (config.flag("block_auto_adjust_ff_dim", false)) return adjusted_intermediate_size(config);
   // Layers may differ in width (layers.cc).
   if (family.gated) return config.required_of(0, kKeys, kMaxWidth) / family.intermediate_divisor;
@@ -106,6 +109,12 @@ namespace {
 void read_heads(const Config& config, const Family& family, ModelShape& shape) {
   shape.num_heads =
       static_cast<uint32_t>(config.required("num_attention_heads|n_head|n_heads", kMaxHeads));
+  if (family.expanded_latent) {
+    shape.num_kv_heads = shape.num_heads;
+    shape.head_dim = static_cast<uint32_t>(config.required("qk_nope_head_dim", kMaxWidth) +
+                                           config.required("qk_rope_head_dim", kMaxWidth));
+    return;
+  }
   if (family.mla) {
     shape.num_kv_heads = 1;
     shape.head_dim = static_cast<uint32_t>(config.required("kv_lora_rank", kMaxWidth) +

@@ -93,12 +93,22 @@ uint64_t Config::required(std::string_view spellings, uint64_t limit) const {
   return 1;
 }
 
+std::optional<uint64_t> Config::count_of(uint32_t layer, std::string_view spellings,
+                                         uint64_t limit) const {
+  const Entry entry = lookup(spellings);
+  if (entry.value == nullptr || !entry.value->is_array()) return count(spellings, limit);
+  const auto number =
+      layer < entry.value->size() ? whole((*entry.value)[layer]) : std::optional<uint64_t>();
+  if (number && *number <= limit) return number;
+  fail("key '" + std::string(entry.key) + "' has no size for layer " + std::to_string(layer));
+  return std::nullopt;
+}
+
 uint64_t Config::required_of(uint32_t layer, std::string_view spellings, uint64_t limit) const {
   const Entry entry = lookup(spellings);
   if (entry.value == nullptr || !entry.value->is_array()) return required(spellings, limit);
-  const auto number =
-      layer < entry.value->size() ? whole((*entry.value)[layer]) : std::optional<uint64_t>();
-  if (number && *number > 0 && *number <= limit) return *number;
+  const uint64_t number = count_of(layer, spellings, limit).value_or(0);
+  if (number > 0) return number;
   fail("key '" + std::string(entry.key) + "' has no size for layer " + std::to_string(layer));
   return 1;
 }

@@ -35,7 +35,10 @@ class Config {
   std::optional<uint64_t> count(std::string_view spellings, uint64_t limit) const;
   /// The same, when the model cannot be without it: at least 1, absent is an error.
   uint64_t required(std::string_view spellings, uint64_t limit) const;
-  /// The same for one layer: the number, or an entry of a list with one for each layer.
+  /// A count of one layer: the number, or an entry of a list with one for each layer.
+  std::optional<uint64_t> count_of(uint32_t layer, std::string_view spellings,
+                                   uint64_t limit) const;
+  /// The same, when the model cannot be without it.
   uint64_t required_of(uint32_t layer, std::string_view spellings, uint64_t limit) const;
   double number(std::string_view spellings, double fallback) const;
   bool flag(std::string_view spellings, bool fallback) const;

@@ -2,23 +2,29 @@
 // transformers' configuration classes for defaults of absent keys.
 #include "lint/models/config.h"
 #include "lint/models/family.h"
+#include "lint/models/uneven_layers.h"
 
 namespace kvbudget::models {
 namespace {
 
 constexpr Toggle kYes{.otherwise = true};
 constexpr Toggle kAttentionBias{.keys = "attention_bias|bias"};
+constexpr Toggle kQueryBias{.keys = "qkv_bias|attention_bias|bias"};
+
+constexpr Moe kMiniCpmExperts{.inner = "intermediate_size", .optional = true};
 
 constexpr Moe kGemma4Experts{.beside_mlp = true};
 
 constexpr Family kDense[] = {
     {.architectures = "LlamaForCausalLM|LLaMAForCausalLM|YiForCausalLM|AquilaForCausalLM|"
                       "AquilaModel|XverseForCausalLM|InternLM3ForCausalLM|CwmForCausalLM|"
-                      "HyperCLOVAXForCausalLM|TeleFLMForCausalLM|Fairseq2LlamaForCausalLM",
+                      "HyperCLOVAXForCausalLM|TeleFLMForCausalLM|Fairseq2LlamaForCausalLM|"
+                      "IQuestCoderForCausalLM|TeleChat3ForCausalLM|SolarForCausalLM|"
+                      "PanguEmbeddedForCausalLM",
      .model_types = "llama|hyperclovax",
      .nested_defaults = "num_hidden_layers=32,hidden_size=4096,num_attention_heads=32,"
                         "intermediate_size=11008,vocab_size=32000,max_position_embeddings=2048",
-     .qkv_bias = kAttentionBias,
+     .qkv_bias = kQueryBias,
      .out_bias = kAttentionBias,
      .mlp_bias = {.keys = "mlp_bias"}},
     {.architectures = "InternLMForCausalLM",
@@ -30,8 +36,8 @@ constexpr Family kDense[] = {
      .defaults = "num_key_value_heads=8,sliding_window=4096",
      .nested_defaults = "num_hidden_layers=32,hidden_size=4096,num_attention_heads=32,"
                         "intermediate_size=14336,vocab_size=32000,max_position_embeddings=131072"},
-    {.architectures = "Qwen2ForCausalLM",
-     .model_types = "qwen2|qwen2_vl_text|qwen2_5_vl_text",
+    {.architectures = "Qwen2ForCausalLM|MiMoForCausalLM",
+     .model_types = "qwen2|mimo|qwen2_vl_text|qwen2_5_vl_text",
      .defaults = "max_window_layers=28,sliding_window=4096,use_sliding_window=0",
      .nested_defaults = "max_position_embeddings=32768,vocab_size=151936",
      .qkv_bias = kYes,
@@ -60,6 +66,19 @@ constexpr Family kDense[] = {
      .layer_norms = 4,
      .tied = true,
      .full_every = 2},
+    {.architectures = "VaultGemmaForCausalLM",
+     .model_types = "vaultgemma",
+     .defaults = "head_dim=256,num_key_value_heads=4,sliding_window=4096",
+     .tied = true,
+     .full_every = 2},
+    {.architectures = "Rnj1ForCausalLM",
+     .defaults = "head_dim=256,num_key_value_heads=4,sliding_window=4096",
+     .layer_norms = 4,
+     .qkv_bias = {.keys = "attention_bias"},
+     .out_bias = {.keys = "attention_bias"},
+     .qk_norm = QkNorm::kHead,
+     .tied = true,
+     .full_every = 1},
     {.architectures = "Gemma3ForCausalLM",
      .model_types = "gemma3_text",
      .defaults = "head_dim=256,num_key_value_heads=4,num_attention_heads=8,num_hidden_layers=26,"
@@ -212,7 +231,16 @@ constexpr Family kDense[] = {
      .qkv_bias = kAttentionBias,
      .out_bias = kAttentionBias,
      .mlp_bias = {.keys = "mlp_bias"}},
-    {.architectures = "OlmoForCausalLM",
+    {.architectures = "GraniteSWAForCausalLM",
+     .model_types = "granite_swa",
+     .defaults = "sliding_window=128",
+     .qkv_bias = kAttentionBias,
+     .out_bias = kAttentionBias,
+     .mlp_bias = {.keys = "mlp_bias"},
+     .tied = true,
+     .full_every = 1,
+     .attention_sinks = true},
+    {.architectures = "OlmoForCausalLM|OLMoForCausalLM",
      .model_types = "olmo",
      .norm = Norm::kNone,
      .qkv_bias = {.keys = "attention_bias"},
@@ -270,7 +298,65 @@ constexpr Family kDense[] = {
      .out_bias = {.keys = "attention_bias"},
      .mlp_bias = {.keys = "mlp_bias"},
      .rotary_fraction = 0.5},
-    {.architectures = "MiniCPMForCausalLM", .model_types = "minicpm", .tied = true},
+    {.architectures = "MiniCPMForCausalLM",
+     .model_types = "minicpm",
+     .tied = true,
+     .moe = &kMiniCpmExperts},
+    {.architectures = "MiniCPM3ForCausalLM",
+     .model_types = "minicpm3",
+     .defaults = "v_head_dim=64",
+     .tied = true,
+     .mla = true,
+     .expanded_latent = true,
+     .claims = "kv_lora_rank|q_lora_rank|qk_rope_head_dim|v_head_dim"},
+    {.architectures = "DeciLMForCausalLM",
+     .model_types = "nemotron-nas|deci",
+     .qkv_bias = kQueryBias,
+     .out_bias = kAttentionBias,
+     .mlp_bias = {.keys = "mlp_bias"},
+     .adjust = adjust_blocks,
+     .claims = "block_configs"},
+    {.architectures = "TeleChat2ForCausalLM|TeleChatForCausalLM",
+     .model_types = "telechat",
+     .out_bias = kYes},
+    {.architectures = "Step1ForCausalLM",
+     .model_types = "step1",
+     .qkv_bias = {.keys = "attention_bias"},
+     .out_bias = {.keys = "attention_bias"},
+     .mlp_bias = {.keys = "mlp_bias"},
+     .positions = Positions::kNone,
+     .claims = "num_attention_groups"},
+    {.architectures = "PersimmonForCausalLM",
+     .model_types = "persimmon",
+     .norm = Norm::kLayer,
+     .gated = false,
+     .qkv_bias = kYes,
+     .out_bias = kYes,
+     .mlp_bias = kYes,
+     .qk_norm = QkNorm::kHead,
+     .use_qk_norm = {.keys = "qk_layernorm", .otherwise = true},
+     .rotary_fraction = 0.5},
+    {.architectures = "Jais2ForCausalLM",
+     .model_types = "jais2",
+     .norm = Norm::kLayer,
+     .gated = false,
+     .qkv_bias = {.keys = "attention_bias", .otherwise = true},
+     .out_bias = {.keys = "attention_bias", .otherwise = true},
+     .mlp_bias = {.keys = "mlp_bias", .otherwise = true}},
+    {.architectures = "JAISLMHeadModel",
+     .model_types = "jais",
+     .norm = Norm::kLayer,
+     .qkv_bias = kYes,
+     .out_bias = kYes,
+     .mlp_bias = kYes,
+     .tied = true,
+     .positions = Positions::kNone,
+     .adjust = check_jais},
+    {.architectures = "OuroForCausalLM",
+     .model_types = "ouro",
+     .defaults = "total_ut_steps=4,use_sliding_window=0",
+     .layer_norms = 4,
+     .passes = "total_ut_steps"},
     {.architectures = "SeedOssForCausalLM",
      .model_types = "seed_oss",
      .defaults = "head_dim=128,num_key_value_heads=8",

@@ -9,8 +9,19 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
+
+namespace kvbudget::memory {
+struct ModelShape;
+}
 
 namespace kvbudget::models {
+
+class Config;
+struct LayerPlan;
+
+/// Changes the plans of layers that differ from each other by more than a window.
+using AdjustLayers = void (*)(const Config&, memory::ModelShape&, std::vector<LayerPlan>&);
 
 enum class Norm : uint8_t { kRms, kLayer, kLayerNoBias, kNone };
 
@@ -34,8 +45,8 @@ struct Moe {
   std::string_view experts = "num_experts|num_local_experts|n_routed_experts|moe_num_experts";
   std::string_view per_token = "num_experts_per_tok|moe_k|moe_topk|moe_top_k|top_k_experts";
   std::string_view inner = "moe_intermediate_size";  ///< width of one expert
-  std::string_view shared_size = {};                 ///< width of the shared expert, stated
-  std::string_view shared_count = {};  ///< or a number of shared experts of `inner` each
+  std::string_view shared_size = {};                 ///< width of a shared expert, stated
+  std::string_view shared_count = {};  ///< a number of shared experts, of `inner` when not stated
   bool shared_like_expert = false;     ///< or always one, as wide as a routed one
   bool shared_gate = false;            ///< a gate of one row for the shared expert
   std::string_view latent = {};        ///< experts work in this narrower width (Nemotron 3)
@@ -43,8 +54,12 @@ struct Moe {
   bool router_bias = false;            ///< float32 correction of the scores
   bool biases = false;                 ///< experts and router have biases (gpt-oss)
   bool gated = true;
-  bool vision_experts = false;  ///< sizes are pairs: experts of text, and others of images
-  bool beside_mlp = false;      ///< experts, where the config has them, beside an MLP (Gemma 4)
+  bool vision_experts = false;      ///< sizes are pairs: experts of text, and others of images
+  bool beside_mlp = false;          ///< experts, where the config has them, beside an MLP (Gemma 4)
+  bool optional = false;            ///< an MLP where no experts are stated
+  bool shared_size_of_all = false;  ///< `shared_size` counts all shared experts already
+  std::string_view block = {};      ///< the object in which the keys above are (DBRX)
+  std::string_view extra_choices = {};  ///< rows of the router that are no experts (LongCat)
 };
 
 struct Family {
@@ -75,11 +90,16 @@ struct Family {
   std::string_view shared_query = {};   ///< key: queries come from one narrower vector
   bool output_gate = false;             ///< queries are twice as wide: half of them gate the output
   bool mla = false;                     ///< latent attention (mla.cc)
+  uint32_t attentions = 1;              ///< of a layer, each with an MLP (LongCat)
+  bool expanded_latent = false;         ///< weights of latent attention, a cache of plain heads
   State state = State::kNone;           ///< of the layers that are not attention
   bool state_beside_attention = false;  ///< every layer has both
+  AdjustLayers adjust = nullptr;        ///< uneven_layers.h
+  bool zamba2 = false;                  ///< layers share attention blocks (zamba2.h)
   bool gemma4 = false;                  ///< layers that differ as gemma4.h says (Gemma 3n's too)
   bool deepseek_v4 = false;             ///< compressed latents (deepseek_v4.cc)
   bool attention_free = false;          ///< no layer is attention
+  std::string_view passes = {};         ///< how often all layers run, each pass with its caches
   std::string_view claims = {};         ///< keys of attention that this family understands
   const Moe* moe = nullptr;
 };

@@ -26,7 +26,7 @@ void adjust_gemma4_layers(const Config& config, const ModelShape& shape,
   if (shared >= plan.size() && shared > 0) config.fail("key 'num_kv_shared_layers' is too large");
   for (size_t i = 0; i < plan.size(); ++i) {
     if (plan[i].kind == CacheKind::kFull) {
-      plan[i].head_dim = narrow(head_dim);
+      plan[i].head_dim = plan[i].value_head_dim = narrow(head_dim);
       plan[i].kv_heads = narrow(kv_heads);
     }
     if (i + shared < plan.size()) continue;

@@ -1,6 +1,7 @@
 // The families with recurrent layers. Facts: the classes in vllm/model_executor/models (0.11 to
 // 0.33) for tensors, transformers' configuration classes for defaults of absent keys.
 #include "lint/models/family.h"
+#include "lint/models/uneven_layers.h"
 
 namespace kvbudget::models {
 namespace {
@@ -11,6 +12,8 @@ constexpr std::string_view kMamba1Keys = "state_size|ssm_cfg|mamba_d_state|attn_
 constexpr std::string_view kMamba2Keys =
     "mamba_d_state|mamba_d_ssm|mamba_num_heads|mamba_n_heads|ssm_state_size|"
     "hybrid_override_pattern|layers_block_type";
+
+constexpr std::string_view kBambaKeys = "mamba_d_state|mamba_n_heads|attn_layer_indices";
 
 constexpr Moe kNextExperts{.shared_size = "shared_expert_intermediate_size", .shared_gate = true};
 constexpr Moe kNemotronExperts{.shared_size = "moe_shared_expert_intermediate_size",
@@ -93,6 +96,30 @@ constexpr Family kHybrid[] = {
      .mlp_bias = {.keys = "mlp_bias"},
      .state = State::kMamba2,
      .state_beside_attention = true,
+     .claims = kMamba2Keys},
+    {.architectures = "BambaForCausalLM",
+     .model_types = "bamba",
+     .defaults = "num_key_value_heads=8",
+     .mlp_bias = {.keys = "mlp_bias"},
+     .rotary_fraction = 0.5,
+     .state = State::kMamba2,
+     .adjust = check_bamba,
+     .claims = kBambaKeys},
+    {.architectures = "Mamba2ForCausalLM",
+     .model_types = "mamba2",
+     .layer_norms = 1,
+     .state = State::kMamba2,
+     .attention_free = true,
+     .claims = "state_size|ssm_cfg"},
+    {.architectures = "Zamba2ForCausalLM",
+     .model_types = "zamba2",
+     .defaults = "num_mem_blocks=1,adapter_rank=128,mamba_d_state=64,mamba_d_conv=4,"
+                 "mamba_ngroups=1,use_mem_rope=0",
+     .layer_norms = 1,
+     .tied = true,
+     .positions = Positions::kNone,
+     .state = State::kMamba2,
+     .zamba2 = true,
      .claims = kMamba2Keys},
     {.architectures = "JambaForCausalLM",
      .model_types = "jamba",

@@ -2,6 +2,8 @@
 // window wins, else the config's window counts for every layer, unless use_sliding_window is false.
 #include "lint/models/layers.h"
 
+#include <algorithm>
+
 #include "lint/models/deepseek_v4.h"
 #include "lint/models/gemma4.h"
 #include "lint/models/mla.h"
@@ -76,12 +78,13 @@ void apply_type(const std::string& type, const Config& config, const Family& fam
   }
 }
 
-// Nemotron-H: M a Mamba layer, * attention, - an MLP, E experts; one thing per layer.
+// Nemotron-H: M a Mamba layer, * attention, - an MLP, E experts; one thing per layer. H is both
+// mixers (Zamba2).
 void apply_symbol(char symbol, const Config& config, LayerPlan& layer) {
-  layer.attention = symbol == '*';
-  layer.state = symbol == 'M';
+  layer.attention = symbol == '*' || symbol == 'H';
+  layer.state = symbol == 'M' || symbol == 'H';
   layer.feed = symbol == '-' ? Feed::kMlp : symbol == 'E' ? Feed::kExperts : Feed::kNone;
-  if (std::string_view("M*-E").find(symbol) == std::string_view::npos) {
+  if (std::string_view("M*-EH").find(symbol) == std::string_view::npos) {
     config.fail("key 'hybrid_override_pattern' has the unknown symbol '" + std::string(1, symbol) +
                 "'");
   }
@@ -96,6 +99,7 @@ std::string symbols_of(const Config& config) {
                : name == "attention" ? '*'
                : name == "moe"       ? 'E'
                : name == "mlp"       ? '-'
+               : name == "hybrid"    ? 'H'
                                      : '?';
   }
   return symbols;
@@ -105,6 +109,9 @@ std::string symbols_of(const Config& config) {
 bool is_attention_by_period(const Config& config, uint32_t layer) {
   const uint64_t interval = config.count("full_attention_interval", kMaxLayers).value_or(0);
   if (interval > 0) return (layer + 1) % interval == 0;
+  if (const Json* layers = config.find("attn_layer_indices")) {
+    return std::find(layers->begin(), layers->end(), layer) != layers->end();
+  }
   const uint64_t period = config.count("attn_layer_period", kMaxLayers).value_or(0);
   if (period == 0) return true;
   return layer % period == config.count("attn_layer_offset", kMaxLayers).value_or(0);
@@ -126,7 +133,10 @@ void apply_chunks(const Config& config, uint32_t layer, LayerPlan& plan) {
 LayerPlan base_plan(const Config& config, const Family& family, uint32_t index,
                     const ModelShape& shape) {
   LayerPlan layer;
-  layer.head_dim = shape.head_dim;
+  layer.heads = shape.num_heads;
+  layer.head_dim = layer.value_head_dim = shape.head_dim;
+  layer.norms = family.layer_norms;
+  layer.sinks = family.attention_sinks;
   layer.kv_heads = shape.num_kv_heads;
   layer.mlp_width = shape.intermediate_size;
   const Json* widths = config.find("intermediate_size");
@@ -137,14 +147,15 @@ LayerPlan base_plan(const Config& config, const Family& family, uint32_t index,
   layer.attention = !family.attention_free;
   layer.state = family.attention_free || family.state_beside_attention;
   if (family.attention_free) layer.feed = Feed::kNone;
-  if (family.mla) layer.kind = CacheKind::kMla;
+  if (family.mla && !family.expanded_latent) layer.kind = CacheKind::kMla;
   return layer;
 }
 
 // Of a layer that may have experts.
 Feed feed_of(const Config& config, const Moe& moe) {
-  if (!moe.beside_mlp) return Feed::kExperts;
-  return config.has(moe.experts) ? Feed::kMlpAndExperts : Feed::kMlp;
+  if (!moe.beside_mlp && !moe.optional) return Feed::kExperts;
+  if (config.count(moe.experts, 1u << 16).value_or(0) == 0) return Feed::kMlp;
+  return moe.beside_mlp ? Feed::kMlpAndExperts : Feed::kExperts;
 }
 
 void check_length(const Config& config, const char* key, size_t entries, uint32_t layers) {
@@ -185,31 +196,51 @@ std::vector<LayerPlan> plan_layers(const Config& config, const Family& family, M
     }
     plan.push_back(layer);
   }
+  if (family.adjust != nullptr && !config.failed()) family.adjust(config, shape, plan);
   if (family.gemma4) adjust_gemma4_layers(config, shape, plan);
   return plan;
 }
 
+namespace {
+
+// The caches of one pass through a layer.
+void add_layer_caches(const Config& config, const Family& family, uint32_t index,
+                      const LayerPlan& plan, ModelShape& shape) {
+  LayerCache cache;
+  cache.layer = index;
+  if (family.deepseek_v4) {
+    add_compressed_caches(config, index, shape);
+  } else if (family.mla && !family.expanded_latent && plan.attention) {
+    for (uint32_t i = 0; i < family.attentions; ++i) add_latent_caches(config, cache, shape);
+  } else if (plan.attention && plan.own_cache) {
+    cache.kind = plan.kind;
+    cache.window_tokens = plan.window_tokens;
+    cache.kv_heads = plan.kv_heads;
+    cache.head_dim = plan.head_dim;
+    cache.value_head_dim = plan.value_head_dim;
+    shape.caches.push_back(cache);
+  }
+  if (!plan.state) return;
+  LayerCache state;
+  state.layer = index;
+  fill_state_cache(config, family.state, shape, state);
+  shape.caches.push_back(std::move(state));
+}
+
+}  // namespace
+
 void add_caches(const Config& config, const Family& family, const std::vector<LayerPlan>& plan,
                 ModelShape& shape) {
+  const uint64_t passes = family.passes.empty() ? 1 : config.required(family.passes, 64);
   for (uint32_t i = 0; i < plan.size() && !config.failed(); ++i) {
-    LayerCache cache;
-    cache.layer = i;
-    if (family.deepseek_v4) {
-      add_compressed_caches(config, i, shape);
-    } else if (family.mla && plan[i].attention) {
-      add_latent_caches(config, cache, shape);
-    } else if (plan[i].attention && plan[i].own_cache) {
-      cache.kind = plan[i].kind;
-      cache.window_tokens = plan[i].window_tokens;
-      cache.kv_heads = plan[i].kv_heads;
-      cache.head_dim = cache.value_head_dim = plan[i].head_dim;
-      shape.caches.push_back(cache);
+    for (uint64_t pass = 0; pass < passes; ++pass) {
+      add_layer_caches(config, family, i, plan[i], shape);
     }
-    if (!plan[i].state) continue;
-    LayerCache state;
-    state.layer = i;
-    fill_state_cache(config, family.state, shape, state);
-    shape.caches.push_back(std::move(state));
+  }
+  // The engine builds the shared blocks first.
+  if (family.zamba2) {
+    std::stable_partition(shape.caches.begin(), shape.caches.end(),
+                          [](const LayerCache& cache) { return cache.state.empty(); });
   }
 }
 

@@ -18,10 +18,16 @@ struct LayerPlan {
   memory::CacheKind kind = memory::CacheKind::kFull;  ///< of the attention
   uint32_t window_tokens = 0;                         ///< the window or chunk
   Feed feed = Feed::kMlp;
-  uint32_t head_dim = 0;
+  uint32_t heads = 0;
+  uint32_t head_dim = 0;  ///< of queries and keys
+  uint32_t value_head_dim = 0;
   uint32_t kv_heads = 0;
+  uint32_t norms = 0;      ///< of the residual stream
+  bool sinks = false;      ///< one number per head
+  uint64_t gate_rows = 0;  ///< of a projection that gates the outputs
   uint32_t mlp_width = 0;
-  bool own_cache = true;  ///< false: uses the cache of an earlier layer
+  uint32_t beside_width = 0;  ///< of an MLP beside the experts
+  bool own_cache = true;      ///< false: uses the cache of an earlier layer
 };
 
 /// One entry per layer. Sets ModelShape::sliding_window; fails on `config` for what is unknown.

@@ -63,8 +63,8 @@ void add_latent_caches(const Config& config, LayerCache cache, ModelShape& shape
   shape.caches.push_back(std::move(cache));
 }
 
-void add_latent_attention(const Config& config, uint32_t layer, const ModelShape& shape,
-                          WeightList& list) {
+void add_latent_attention(const Config& config, uint32_t layer, bool expanded,
+                          const ModelShape& shape, WeightList& list) {
   const Widths widths = widths_of(config);
   const uint64_t heads = shape.num_heads;
   const uint64_t query_rows = heads * (widths.plain + widths.rotary);
@@ -89,7 +89,7 @@ void add_latent_attention(const Config& config, uint32_t layer, const ModelShape
   list.vectors("self_attn.kv_a_layernorm", widths.latent);
   const uint64_t up_rows = heads * (widths.plain + widths.value);
   list.linear("self_attn", {{"kv_b_proj", up_rows}}, widths.latent, false);
-  list.derived("self_attn.kv_b_proj.absorbed", up_rows, widths.latent);
+  if (!expanded) list.derived("self_attn.kv_b_proj.absorbed", up_rows, widths.latent);
   list.linear("self_attn", {{"o_proj", shape.hidden_size, Split::kColumns}}, heads * widths.value,
               false);
   if (has_indexer(config, layer)) add_indexer(config, shape, query_rank, list);

@@ -9,7 +9,8 @@ namespace kvbudget::models {
 /// before it the keys of a sparse indexer where the model has one.
 void add_latent_caches(const Config& config, memory::LayerCache cache, memory::ModelShape& shape);
 
-void add_latent_attention(const Config& config, uint32_t layer, const memory::ModelShape& shape,
-                          WeightList& list);
+/// `expanded`: keys and values are built for each head again, so no copy is folded into queries.
+void add_latent_attention(const Config& config, uint32_t layer, bool expanded,
+                          const memory::ModelShape& shape, WeightList& list);
 
 }  // namespace kvbudget::models

@@ -37,12 +37,15 @@ uint64_t of_kind(const Config& config, std::string_view key, uint32_t kind, uint
   return otherwise;
 }
 
-uint64_t shared_width(const Config& config, const Moe& moe, uint64_t inner) {
-  if (!moe.shared_size.empty()) return config.count(moe.shared_size, 1u << 24).value_or(0);
-  if (!moe.shared_count.empty()) {
-    return config.count(moe.shared_count, 1u << 16).value_or(0) * inner;
-  }
-  return moe.shared_like_expert ? inner : 0;
+uint64_t shared_width(const Config& config, const Moe& moe, uint64_t inner, uint32_t layer) {
+  if (moe.shared_like_expert) return inner;
+  const bool counted = !moe.shared_count.empty();
+  const uint64_t count =
+      counted ? config.count_of(layer, moe.shared_count, 1u << 16).value_or(0) : 1;
+  if (moe.shared_size.empty()) return counted ? count * inner : 0;
+  const std::optional<uint64_t> width = config.count_of(layer, moe.shared_size, kMaxWidth);
+  if (!width) return counted ? count * inner : 0;
+  return moe.shared_size_of_all ? *width : count * *width;
 }
 
 void add_shared(const Moe& moe, uint64_t width, const ModelShape& shape, WeightList& list) {
@@ -77,16 +80,18 @@ void add_vision_experts(const Config& config, const Moe& moe, const ModelShape& 
                count, false);
 }
 
-void add_routed(const Moe& moe, uint64_t count, uint64_t inner, uint64_t latent, bool latent_norm,
+void add_routed(const Config& config, const Moe& moe, uint64_t count, uint64_t inner,
                 const ModelShape& shape, WeightList& list) {
-  list.router("mlp.gate", count, shape.hidden_size);
+  const uint64_t extra = config.count(moe.extra_choices, 1u << 16).value_or(0);
+  const uint64_t latent = config.count(moe.latent, 1u << 24).value_or(0);
+  list.router("mlp.gate", count + extra, shape.hidden_size);
   if (moe.biases) list.vectors("mlp.gate.bias", count);
-  if (moe.router_bias) list.float_vector("mlp.gate.e_score_correction_bias", count);
+  if (moe.router_bias) list.float_vector("mlp.gate.e_score_correction_bias", count + extra);
   const uint64_t width = latent > 0 ? latent : shape.hidden_size;
   if (latent > 0) {
     list.router("mlp.fc1_latent_proj", latent, shape.hidden_size);
     list.router("mlp.fc2_latent_proj", shape.hidden_size, latent);
-    if (latent_norm) list.vectors("mlp.latent_norm", latent);
+    if (config.flag(moe.latent_norm, false)) list.vectors("mlp.latent_norm", latent);
   }
   // The kernels for MXFP4 want tiles of 256: 2880 becomes 3072 (mxfp4.py; seen in runs of gpt-oss).
   if (shape.quantization == "mxfp4") inner = (inner + 255) / 256 * 256;
@@ -99,14 +104,26 @@ void add_routed(const Moe& moe, uint64_t count, uint64_t inner, uint64_t latent,
 
 // Which layers have experts; each family has its own keys and they do not contradict each other.
 bool is_moe_layer(const Config& config, uint32_t layer) {
+  const Json* types = config.find("mlp_layer_types");
+  if (types != nullptr && types->is_array() && layer < types->size()) {
+    return (*types)[layer] == "sparse";
+  }
+  const Json* flags = config.find("is_moe_layer");  // K-EXAONE
+  if (flags != nullptr && flags->is_array() && layer < flags->size()) {
+    return (*flags)[layer] == true;
+  }
   if (config.lists("mlp_only_layers", layer)) return false;
-  if (config.has("moe_layers_enum")) return is_in_text(config.text("moe_layers_enum"), layer);
+  if (config.has("moe_layers_enum")) {
+    return config.lists("moe_layers_enum", layer) ||
+           is_in_text(config.text("moe_layers_enum"), layer);
+  }
   const uint64_t first = config.count("first_k_dense_replace|num_dense_layers", kMaxLayers)
                              .value_or(of_kind(config, "moe_layer_start_index", 0, 0));
   if (layer < first) return false;
   if (layer > of_kind(config, "moe_layer_end_index", 0, kMaxLayers)) return false;
-  const uint64_t step =
-      config.count("decoder_sparse_step|interleave_moe_layer_step", kMaxLayers).value_or(1);
+  constexpr std::string_view kSteps =
+      "decoder_sparse_step|interleave_moe_layer_step|moe_layer_frequency";
+  const uint64_t step = config.count(kSteps, kMaxLayers).value_or(1);
   if (step > 1 && (layer + 1) % step != 0) return false;
   const uint64_t period = config.count("expert_layer_period", kMaxLayers).value_or(1);
   if (period > 1 && layer % period != config.count("expert_layer_offset", kMaxLayers).value_or(0)) {
@@ -123,15 +140,16 @@ bool is_moe_layer(const Config& config, uint32_t layer) {
 
 void add_experts(const Config& config, const Moe& moe, uint32_t layer, ModelShape& shape,
                  WeightList& list) {
+  const auto nested = config.nested(moe.block);
+  const Config& keys = nested ? *nested : config;
   const auto size = [&](std::string_view key) {
-    return moe.vision_experts ? of_kind(config, key, 0, 0)
-                              : config.required_of(layer, key, kMaxWidth);
+    return moe.vision_experts ? of_kind(keys, key, 0, 0) : keys.required_of(layer, key, kMaxWidth);
   };
   const uint64_t inner = size(moe.inner);
-  const uint64_t shared = shared_width(config, moe, inner);
-  const Json* stated = config.find(moe.experts);
+  const uint64_t shared = shared_width(keys, moe, inner, layer);
+  const Json* routed = keys.find(moe.experts);
   // Granite 4 models without routed experts keep the shared one as their MLP.
-  const bool only_shared = shared > 0 && stated != nullptr && *stated == 0;
+  const bool only_shared = shared > 0 && routed != nullptr && *routed == 0;
   if (!only_shared) {
     const uint64_t count = size(moe.experts);
     const uint64_t per_token = size(moe.per_token);
@@ -139,9 +157,7 @@ void add_experts(const Config& config, const Moe& moe, uint32_t layer, ModelShap
     shape.experts_per_token = std::max(shape.experts_per_token, static_cast<uint32_t>(per_token));
     shape.moe_intermediate_size =
         std::max(shape.moe_intermediate_size, static_cast<uint32_t>(inner));
-    const uint64_t latent = moe.latent.empty() ? 0 : config.count(moe.latent, 1u << 24).value_or(0);
-    const bool latent_norm = !moe.latent_norm.empty() && config.flag(moe.latent_norm, false);
-    add_routed(moe, count, inner, latent, latent_norm, shape, list);
+    add_routed(keys, moe, count, inner, shape, list);
     if (moe.vision_experts) add_vision_experts(config, moe, shape, list);
   }
   add_shared(moe, shared, shape, list);

@@ -115,8 +115,9 @@ void read_positions(const Config& config, const Family& family, ModelShape& shap
   if (family.deepseek_v4) return set_compressed_rotary(config, shape);
   const uint64_t positions =
       config
-          .count("max_position_embeddings|max_position_embedding|n_positions|seq_length",
-                 kMaxPositions)
+          .count(
+              "max_position_embeddings|max_position_embedding|n_positions|seq_length|max_seq_len",
+              kMaxPositions)
           .value_or(8192);
   if (rope.type == "proportional") {  // Gemma 4: a cache as wide as the heads of full layers
     const uint64_t wide = config.count("global_head_dim", 1u << 24).value_or(shape.head_dim);

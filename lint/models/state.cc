@@ -37,12 +37,16 @@ Mamba mamba1(const Config& config, const ModelShape& shape) {
   return mamba;
 }
 
-Mamba mamba2(const Config& config) {
+// Without attention, Mamba 2 has the plain names.
+Mamba mamba2(const Config& config, const ModelShape& shape) {
+  const bool alone = shape.num_heads == 0;
   Mamba mamba;
-  mamba.heads = config.required("mamba_n_heads|mamba_num_heads", kMaxWidth);
-  mamba.head_dim = config.required("mamba_d_head|mamba_head_dim", kMaxWidth);
-  mamba.groups = config.required("mamba_n_groups|n_groups", kMaxWidth);
-  mamba.state = config.required("mamba_d_state|ssm_state_size", kMaxWidth);
+  mamba.heads = config.required(alone ? "num_heads" : "mamba_n_heads|mamba_num_heads|n_mamba_heads",
+                                kMaxWidth);
+  mamba.head_dim =
+      config.required(alone ? "head_dim" : "mamba_d_head|mamba_head_dim|mamba_headdim", kMaxWidth);
+  mamba.groups = config.required("mamba_n_groups|n_groups|mamba_ngroups", kMaxWidth);
+  mamba.state = config.required("mamba_d_state|ssm_state_size|state_size", kMaxWidth);
   mamba.kernel = config.required("mamba_d_conv|conv_kernel", 64);
   mamba.inner = mamba.heads * mamba.head_dim;
   return mamba;
@@ -80,11 +84,13 @@ void fill_mamba1(const Config& config, const ModelShape& shape, LayerCache& cach
 }
 
 void fill_mamba2(const Config& config, const ModelShape& shape, LayerCache& cache) {
-  const Mamba mamba = mamba2(config);
+  const Mamba mamba = mamba2(config, shape);
   const uint64_t width = mamba.inner + 2 * mamba.groups * mamba.state;
   cache.state_kind = StateKind::kMamba2;
   cache.state = {tensor({mamba.kernel - 1, width}, 1, shape.dtype),
                  tensor({mamba.heads, mamba.head_dim, mamba.state}, 0, state_type(config, shape))};
+  cache.state[0].groups = mamba.groups;
+  cache.state[0].group_width = 2 * mamba.state;
   cache.state_chunk_tokens =
       static_cast<uint32_t>(config.count("mamba_chunk_size|chunk_size", kMaxWidth).value_or(0));
 }
@@ -148,10 +154,13 @@ void add_mamba1(const Config& config, const ModelShape& shape, WeightList& list)
 }
 
 void add_mamba2(const Config& config, const ModelShape& shape, WeightList& list) {
-  const Mamba mamba = mamba2(config);
+  const Mamba mamba = mamba2(config, shape);
   const uint64_t grouped = 2 * mamba.groups * mamba.state;
-  list.linear("mamba", {{"in_proj", 2 * mamba.inner + grouped + mamba.heads}}, shape.hidden_size,
-              false);
+  const auto width = static_cast<uint32_t>(2 * mamba.state);
+  list.linear(
+      "mamba",
+      {{"in_proj", 2 * mamba.inner + mamba.heads}, {"in_proj", grouped, Split::kKvHeads, width}},
+      shape.hidden_size, false);
   list.derived("mamba.conv1d", mamba.inner + grouped, mamba.kernel + 1);
   list.float_rows("mamba.A_D_dt_bias", mamba.heads, 3);
   list.derived("mamba.norm", mamba.inner, 1);

@@ -23,7 +23,7 @@ WeightFormat WeightList::plain() const { return {.type = shape_.dtype}; }
 
 Weight WeightList::layer_weight(std::string name) const {
   Weight weight;
-  weight.name = std::move(name);
+  weight.name = part_ == 0 ? std::move(name) : name + "." + std::to_string(part_);
   weight.first_layer = layer_;
   weight.layer_count = 1;
   weight.format = plain();

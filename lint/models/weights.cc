@@ -10,6 +10,7 @@
 #include "lint/models/mla.h"
 #include "lint/models/moe.h"
 #include "lint/models/state.h"
+#include "lint/models/zamba2.h"
 
 namespace kvbudget::models {
 
@@ -36,12 +37,12 @@ bool is_set(const Config& config, const Toggle& toggle) {
   return toggle.keys.empty() ? toggle.otherwise : config.flag(toggle.keys, toggle.otherwise);
 }
 
-uint64_t qk_norm_rows(QkNorm norm, const ModelShape& shape) {
-  switch (norm) {
+uint64_t qk_norm_rows(const Family& family, const ModelShape& shape) {
+  switch (family.qk_norm) {
     case QkNorm::kNone:
       break;
     case QkNorm::kHead:
-      return 2 * uint64_t{shape.head_dim};
+      return 2 * norm_rows(family.norm, shape.head_dim);
     case QkNorm::kEachHead:
     case QkNorm::kWhole:
       return (uint64_t{shape.num_heads} + shape.num_kv_heads) * shape.head_dim;
@@ -63,23 +64,27 @@ void add_shared_query(uint64_t shared, uint64_t query_rows, uint64_t kv_rows,
 
 void add_attention(const Config& config, const Family& family, const LayerPlan& layer,
                    const ModelShape& shape, WeightList& list) {
-  const uint64_t query_rows = uint64_t{shape.num_heads} * layer.head_dim;
-  const uint64_t kv_rows = uint64_t{layer.kv_heads} * layer.head_dim;
+  const uint64_t query_rows = uint64_t{layer.heads} * layer.head_dim;
+  const uint64_t key_rows = uint64_t{layer.kv_heads} * layer.head_dim;
+  const uint64_t value_rows = uint64_t{layer.kv_heads} * layer.value_head_dim;
   if (!family.shared_query.empty()) {
-    add_shared_query(config.required(family.shared_query, 1u << 24), query_rows, kv_rows, shape,
+    add_shared_query(config.required(family.shared_query, 1u << 24), query_rows, key_rows, shape,
                      list);
   } else {
     list.linear("self_attn",
                 {{"q_proj", (family.output_gate ? 2 : 1) * query_rows},
-                 {"k_proj", kv_rows, Split::kKvHeads, layer.head_dim},
-                 {"v_proj", kv_rows, Split::kKvHeads, layer.head_dim}},
+                 {"k_proj", key_rows, Split::kKvHeads, layer.head_dim},
+                 {"v_proj", value_rows, Split::kKvHeads, layer.value_head_dim}},
                 shape.hidden_size, is_set(config, family.qkv_bias));
   }
-  list.linear("self_attn", {{"o_proj", shape.hidden_size, Split::kColumns}}, query_rows,
-              is_set(config, family.out_bias));
-  const uint64_t norm = qk_norm_rows(family.qk_norm, shape);
+  list.linear("self_attn", {{"o_proj", shape.hidden_size, Split::kColumns}},
+              uint64_t{layer.heads} * layer.value_head_dim, is_set(config, family.out_bias));
+  if (layer.gate_rows > 0) {
+    list.linear("self_attn", {{"g_proj", layer.gate_rows}}, shape.hidden_size, false);
+  }
+  const uint64_t norm = qk_norm_rows(family, shape);
   if (norm > 0 && is_set(config, family.use_qk_norm)) list.vectors("self_attn.qk_norm", norm);
-  if (family.attention_sinks) list.vectors("self_attn.sinks", shape.num_heads);
+  if (layer.sinks) list.vectors("self_attn.sinks", layer.heads);
 }
 
 void add_mlp(const Config& config, const Family& family, uint64_t inner, const ModelShape& shape,
@@ -94,12 +99,15 @@ void add_mixer(const Config& config, const Family& family, const LayerPlan& plan
                const ModelShape& shape, WeightList& list) {
   if (family.deepseek_v4) {
     add_compressed_attention(config, layer, shape, list);
-    add_compressed_router(config, layer, shape, list);
-  } else if (family.mla) {
-    add_latent_attention(config, layer, shape, list);
-  } else {
-    add_attention(config, family, plan, shape, list);
+    return add_compressed_router(config, layer, shape, list);
   }
+  if (!family.mla) return add_attention(config, family, plan, shape, list);
+  for (uint32_t i = 0; i < family.attentions; ++i) {
+    if (family.attentions > 1) list.set_part(i);
+    add_latent_attention(config, layer, family.expanded_latent, shape, list);
+    if (family.attentions > 1) add_mlp(config, family, shape.intermediate_size, shape, list);
+  }
+  list.set_part(0);
 }
 
 void add_feed(const Config& config, const Family& family, const LayerPlan& plan, uint32_t layer,
@@ -151,11 +159,16 @@ void add_weights(const Config& config, const Family& family, const std::vector<L
   const uint64_t norm = norm_rows(family.norm, shape.hidden_size);
   for (uint32_t layer = 0; layer < plan.size() && !config.failed(); ++layer) {
     list.set_layer(layer);
-    if (plan[layer].attention) add_mixer(config, family, plan[layer], layer, shape, list);
+    if (plan[layer].attention && !family.zamba2)
+      add_mixer(config, family, plan[layer], layer, shape, list);
+    if (plan[layer].beside_width > 0) {
+      add_mlp(config, family, plan[layer].beside_width, shape, list);
+    }
     if (plan[layer].state) add_state_layer(config, family.state, shape, list);
     add_feed(config, family, plan[layer], layer, shape, list);
-    if (norm > 0) list.vectors("layernorm", norm, family.layer_norms);
+    if (norm > 0 && plan[layer].norms > 0) list.vectors("layernorm", norm, plan[layer].norms);
   }
+  if (family.zamba2) add_shared_blocks(config, plan, shape, list);
   if (family.gemma4) add_layer_embeddings(config, shape, list);
   if (config.count("altup_num_inputs", 64).value_or(0) > 0) {
     add_alternating_updates(config, shape, list);

@@ -30,6 +30,8 @@ class WeightList {
       : shape_(shape), quantization_(quantization) {}
 
   void set_layer(uint32_t layer) { layer_ = layer; }
+  /// The modules that follow are the `part`-th of their kind in the layer.
+  void set_part(uint32_t part) { part_ = part; }
 
   /// A linear layer "self_attn" + parts, quantised when the checkpoint says so.
   void linear(std::string_view module, std::initializer_list<Part> parts, uint64_t columns,
@@ -68,6 +70,7 @@ class WeightList {
   memory::ModelShape& shape_;
   const Quantization& quantization_;
   uint32_t layer_ = 0;
+  uint32_t part_ = 0;
   std::map<std::string, size_t, std::less<>> last_;  ///< where a tensor's newest entry starts
 };
 

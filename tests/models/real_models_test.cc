@@ -44,7 +44,7 @@ const char* kind_name(memory::CacheKind kind) {
 }
 
 // What differs between a layer's cache and the engine's spec; empty when nothing does.
-std::string difference(const memory::LayerCache& cache, const json& spec) {
+std::string difference(const memory::LayerCache& cache, const json& spec, bool before_0_20) {
   const std::string kind = spec["kind"];
   if (kind != kind_name(cache.kind)) return "kind " + kind;
   if (kind == "mamba") {
@@ -60,9 +60,9 @@ std::string difference(const memory::LayerCache& cache, const json& spec) {
   }
   if (spec["num_kv_heads"] != cache.kv_heads) return "kv heads " + spec["num_kv_heads"].dump();
   if (spec["head_size"] != cache.head_dim) return "head size " + spec["head_size"].dump();
-  // 0.19 has no value size for MLA
-  if (kind != "mla" && spec.contains("head_size_v") &&
-      spec["head_size_v"] != cache.value_head_dim) {
+  // 0.19 has no value size for MLA, and stores other values as wide as keys (layer_specs.cc).
+  const uint32_t value_dim = before_0_20 ? cache.head_dim : cache.value_head_dim;
+  if (kind != "mla" && spec.contains("head_size_v") && spec["head_size_v"] != value_dim) {
     return "value head size " + spec["head_size_v"].dump();
   }
   if (spec.value("tokens_per_state", 1u) != cache.tokens_per_state) return "tokens per state";
@@ -87,8 +87,9 @@ std::string cache_difference(const memory::ModelShape& shape, const json& line) 
   if (specs.size() != shape.caches.size()) {
     return std::to_string(specs.size()) + " caches, found " + std::to_string(shape.caches.size());
   }
+  const bool before_0_20 = version_of(line["engine_version"]) < Version{0, 20, 0};
   for (size_t i = 0; i < specs.size(); ++i) {
-    const std::string what = difference(shape.caches[i], *specs[i]);
+    const std::string what = difference(shape.caches[i], *specs[i], before_0_20);
     if (!what.empty()) return "cache " + std::to_string(i) + ": " + what;
   }
   return "";
