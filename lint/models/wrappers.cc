@@ -52,7 +52,7 @@ constexpr std::array kWrappers = {
             {.part = "vision_config", .projector = "norm N 1 h 1; projector N 1 h o"}},
     Wrapper{.architectures = "Gemma3nForConditionalGeneration",
             .text = "text_config",
-            .model_type = "gemma3n_text",
+            .decoder = "gemma3n_text",
             .vision = {.part = "vision_config", .kind = "architecture"},
             .audio = {.part = "audio_config", .tower = "gemma3n_audio"},
             .usual_towers = true},
