@@ -20,6 +20,10 @@ void propose_successor(const UnknownFlag& unknown, const std::string& successor,
                        Diagnostic& finding) {
   if (!unknown.where) return;
   const size_t name_size = std::min(unknown.text.find('='), unknown.text.size());
+  const std::string_view file = unknown.where.file->bytes();
+  // What a chart or a quoting made of other text is not in the file to be renamed.
+  if (file.substr(unknown.where.range.begin, name_size) != unknown.text.substr(0, name_size))
+    return;
   Fix fix;
   fix.safe = true;
   fix.description = "rename to --" + successor;
