@@ -22,9 +22,14 @@ using YamlReader = bool (*)(const YamlFile&, const Node&, FileContents&);
 
 // The first that knows a document takes it.
 constexpr std::array kYamlReaders = {
-    YamlReader{read_manifest_list}, YamlReader{read_llm_inference_service},
-    YamlReader{read_kserve},        YamlReader{read_kubernetes},
-    YamlReader{read_compose},       YamlReader{read_vllm_config},
+    YamlReader{read_manifest_list},
+    YamlReader{read_vllm_runtime},
+    YamlReader{read_production_stack},
+    YamlReader{read_llm_inference_service},
+    YamlReader{read_kserve},
+    YamlReader{read_kubernetes},
+    YamlReader{read_compose},
+    YamlReader{read_vllm_config},
 };
 
 /// Kinds of file that are neither YAML nor a script.

@@ -34,7 +34,9 @@ bool read_kserve(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_llm_inference_service(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_manifest_list(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_compose(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_production_stack(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_vllm_config(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_vllm_runtime(const YamlFile& yaml, const Node& root, FileContents& out);
 
 /// Asks the readers above in turn; for documents that hold other documents (lists, templates).
 bool read_yaml_document(const YamlFile& yaml, const Node& root, FileContents& out);
