@@ -23,12 +23,16 @@ using YamlReader = bool (*)(const YamlFile&, const Node&, FileContents&);
 // The first that knows a document takes it.
 constexpr std::array kYamlReaders = {
     YamlReader{read_manifest_list},
+    YamlReader{read_kubeai_model},
+    YamlReader{read_kaito},
     YamlReader{read_vllm_runtime},
     YamlReader{read_production_stack},
+    YamlReader{read_modelservice},
     YamlReader{read_llm_inference_service},
     YamlReader{read_kserve},
     YamlReader{read_kubernetes},
     YamlReader{read_compose},
+    YamlReader{read_kubeai_catalog},
     YamlReader{read_vllm_config},
 };
 
