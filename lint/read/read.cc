@@ -23,6 +23,7 @@ using YamlReader = bool (*)(const YamlFile&, const Node&, FileContents&);
 // The first that knows a document takes it.
 constexpr std::array kYamlReaders = {
     YamlReader{read_manifest_list},
+    YamlReader{read_helm_release},
     YamlReader{read_kubeai_model},
     YamlReader{read_kaito},
     YamlReader{read_vllm_runtime},
@@ -34,6 +35,7 @@ constexpr std::array kYamlReaders = {
     YamlReader{read_compose},
     YamlReader{read_kubeai_catalog},
     YamlReader{read_vllm_config},
+    YamlReader{read_chart_values},  // the least particular, hence last
 };
 
 /// Kinds of file that are neither YAML nor a script.

@@ -34,6 +34,8 @@ bool read_kserve(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_llm_inference_service(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_manifest_list(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_compose(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_chart_values(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_helm_release(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_kaito(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_kubeai_catalog(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_kubeai_model(const YamlFile& yaml, const Node& root, FileContents& out);

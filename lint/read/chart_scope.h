@@ -1,0 +1,47 @@
+// What the values of a chart say about one engine, whatever the chart.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lint/read/rendered.h"
+
+namespace kvbudget {
+
+/// Facts under one key of the values. Keys are told by what they spell: `maxModelLen`,
+/// `MAX_MODEL_LEN` and `max.model.len` are all vLLM's option.
+struct ChartScope {
+  std::vector<Word> options;     ///< flags that keys spell
+  std::vector<NodePtr> command;  ///< items of `command` …
+  std::vector<Word> arguments;   ///< … and of `args` and keys like it
+  std::vector<NodePtr> env;      ///< `{name, value}`
+  std::vector<NodePtr> models;   ///< every different model named
+  NodePtr image;
+  NodePtr resources;
+  NodePtr node_selector;
+  NodePtr affinity;
+  NodePtr replicas;
+  NodePtr gpu_count;
+  NodePtr gpu_name;
+  int distinctive = 0;  ///< options that no other program shares
+
+  /// Takes over what is not said here.
+  void fill_from(const ChartScope& outer);
+};
+
+/// Reads `values` and the mappings in it, without components that have an image of their own. Where
+/// `values` itself names no image, only mappings that are plainly parts of one engine count
+/// (`model`, `config`), unless `whole` says that all of them do.
+ChartScope read_chart_scope(const Node& values, bool whole = false);
+
+/// The image a mapping names: `image` as text or as registry, repository and tag; null if none.
+NodePtr chart_image(const Node& values);
+
+/// "maxmodellen" of `maxModelLen`, `max-model-len` and `MAX_MODEL_LEN`.
+std::string plain_key(std::string_view key);
+
+/// What a key holds that is no part of the engine: services, probes, storage, other containers.
+bool is_beside_engine(const std::string& plain);
+
+}  // namespace kvbudget

@@ -1,0 +1,92 @@
+#include "tests/read/summary.h"
+#include "tests/support/catch.h"
+
+using namespace kvbudget;
+
+namespace {
+
+struct Case {
+  const char* name;
+  const char* yaml;
+  const char* starts;
+};
+
+}  // namespace
+
+TEST_CASE("values of unknown charts give what they spell") {
+  const Case cases[] = {
+      {"all at the root",
+       "image: {repository: vllm/vllm-openai, tag: v0.9.0}\nmodel: org/m\nmaxModelLen: 4096\n"
+       "dtype: half\nreplicaCount: 2\nresources: {limits: {nvidia.com/gpu: 1}}\n",
+       "org/m --max-model-len 4096 --dtype half; image vllm/vllm-openai:v0.9.0; gpu 1 "
+       "nvidia.com/gpu; replicas 2"},
+      {"settings in groups",
+       "image: {registry: docker.io, repository: vllm/vllm-openai}\n"
+       "model: {name: org/m, quantization: ''}\nserver: {gpu_memory_utilization: 0.9, "
+       "enforceEager: true, trustRemoteCode: false}\nservice: {port: 80}\n",
+       "org/m --gpu-memory-utilization 0.9 --enforce-eager; image docker.io/vllm/vllm-openai"},
+      {"one service of many",
+       "redis: {image: redis}\nvllm:\n  enabled: true\n  image: vllm/vllm-openai\n  model: org/m\n"
+       "  tensorParallelSize: 2\n  resources: {limits: {nvidia.com/gpu: 2}}\n"
+       "other: {model: org/n, image: tei}\n",
+       "org/m --tensor-parallel-size 2; image vllm/vllm-openai; gpu 2 nvidia.com/gpu"},
+      {"switched off", "vllm: {enabled: false, image: vllm/vllm-openai, model: org/m}\n", ""},
+      {"upper case and a list of arguments",
+       "vllm:\n  LLM_MODEL_ID: org/m\n  extraCmdArgs: [--max-model-len, '4096', --block-size, "
+       "'128']\n",
+       "org/m --max-model-len 4096 --block-size 128"},
+      {"arguments as text",
+       "llm: {image: 'vllm/vllm-openai:v0.9.0', args: '--model org/m --max-model-len 4096'}\n",
+       "--model org/m --max-model-len 4096; image vllm/vllm-openai:v0.9.0"},
+      {"arguments as a mapping",
+       "vllm: {model: org/m, args: {max-model-len: 4096, enforce-eager: true, seed: 1}}\n",
+       "org/m --max-model-len 4096 --enforce-eager --seed 1"},
+      {"a whole command",
+       "image: {repository: vllm/vllm-openai, tag: latest, command: [vllm, serve, /data/, "
+       "--dtype, half]}\nresources: {limits: {nvidia.com/gpu: 1}}\n",
+       "/data/ --dtype half; image vllm/vllm-openai:latest; gpu 1 nvidia.com/gpu"},
+      {"containers of a controller",
+       "controllers:\n  main:\n    containers:\n      app:\n        image: {repository: "
+       "vllm/vllm-openai, tag: v0.9.0}\n        args: [--model, org/m]\n        env: {VLLM_USE_V1: "
+       "'1'}\n        resources: {limits: {amd.com/gpu: 1}}\n",
+       "--model org/m; image vllm/vllm-openai:v0.9.0; gpu 1 amd.com/gpu"},
+      {"several models and one image",
+       "image: vllm/vllm-openai\nnodeSelector: {nvidia.com/gpu.product: L4}\nmodels:\n"
+       "- {huggingfaceId: org/m, gpuRequestCount: 1}\n- {huggingfaceId: org/n, maxModelLen: 1}\n",
+       "org/m; image vllm/vllm-openai; gpu 1 L4 nvidia.com/gpu\norg/n --max-model-len 1; image "
+       "vllm/vllm-openai; gpu L4"},
+      {"the model beside the component",
+       "model: {huggingfaceName: org/m, dtype: auto}\ndeployment: {image: {repository: "
+       "vllm/vllm-openai, tag: v1}, replicaCount: 1, maxModelLen: 8192}\nresources: {limits: {gpu: "
+       "2}}\n",
+       "org/m --dtype auto --max-model-len 8192; image vllm/vllm-openai:v1; gpu 2 nvidia.com/gpu; "
+       "replicas 1"},
+      {"an overlay of arguments",
+       "app:\n  resources: {limits: {nvidia.com/gpu: 1}}\n  decode: {extraArgs: [--max-model-len, "
+       "'1']}\n  prefill: {extraArgs: [--block-size, '2', --dtype, half]}\n",
+       "--block-size 2 --dtype half; gpu 1 nvidia.com/gpu"},
+      {"templates",
+       "image: 'vllm/vllm-openai:{{ tag }}'\nmodel: '${model}'\nmaxModelLen: '{{ len }}'\n",
+       "?${model} --max-model-len ?{{ len }}; image ?vllm/vllm-openai:{{ tag }}"},
+      {"a training run",
+       "rollout: {name: vllm, gpu_memory_utilization: 0.5, enforce_eager: true, max_num_seqs: 8}\n",
+       ""},
+      {"a router", "router: {image: vllm/router, args: [--port, '1']}\n", ""},
+      {"an image alone", "image: vllm/vllm-openai\nscript: [make]\n", ""},
+      {"another server", "image: lmsysorg/sglang\nmodel: org/m # vllm\n", ""},
+  };
+  for (const Case& item : cases) {
+    INFO(item.name);
+    CHECK(summaries_of(SourceFile("values.yaml", item.yaml)) == item.starts);
+  }
+}
+
+TEST_CASE("a component of a chart stands at its key") {
+  const SourceFile file("values.yaml", "a: 1\nvllm:\n  model: org/m\n  maxModelLen: 4096\n");
+  const FileContents contents = read_file(file);
+  REQUIRE(contents.starts.size() == 1);
+  CHECK(contents.starts[0].name == "vllm");
+  CHECK(line_of(contents.starts[0].where) == 2);
+  CHECK(position_of(contents.starts[0], "org/m") == "3:10");
+  CHECK(position_of(contents.starts[0], "4096") == "4:16");
+}
