@@ -328,6 +328,8 @@ constexpr Family kDense[] = {
      .claims = "num_attention_groups"},
     {.architectures = "PersimmonForCausalLM",
      .model_types = "persimmon",
+     .nested_defaults = "num_hidden_layers=36,hidden_size=4096,num_attention_heads=64,"
+                        "intermediate_size=16384,vocab_size=262144,max_position_embeddings=16384",
      .norm = Norm::kLayer,
      .gated = false,
      .qkv_bias = kYes,

@@ -224,6 +224,22 @@ constexpr std::array kTowers = {
           "norm N 1 2*c 1; patch R 1 h c+1; positions N 1 2*k h; norms N 2 2*h 1; "
           "projector N 1 o x"},
     Tower{"gemma4_unified_audio", "h=audio_embed_dim:640", "", "projector N 1 o h"},
+    Tower{"blip_2_vision_model",
+          "h=hidden_size:1408 i=intermediate_size:6144 n=num_hidden_layers:39 p=patch_size:14 "
+          "s=image_size:224 b=qkv_bias:1",
+          "attn.qkv R n 3*h h+b; attn.proj C n h h; mlp.up R n i h+1; mlp.down C n h i; "
+          "rest N n 6*h 1",
+          "patch N 1 h 3*p*p+1; class N 1 h 1; positions N 1 [s/p]*[s/p]+1 h; norm N 1 2*h 1"},
+    Tower{"llava_onevision2",
+          "h=hidden_size i=intermediate_size n=num_hidden_layers p=patch_size c=num_channels:3 "
+          "m=spatial_merge_size:2 z=:h*m*m",
+          kPlain, "patch N 1 h c*p*p; norms N 1 4*h 1; merger.fc1 R 1 z z+1; merger.fc2 C 1 o z+1"},
+    // A class of transformers, which no rank divides.
+    Tower{"whole_whisper_encoder",
+          "h=d_model:1024 i=encoder_ffn_dim:4096 n=encoder_layers:24 b=num_mel_bins:80 "
+          "s=max_source_positions:1500",
+          "attn N n 4*h h; mlp.up N n i h+1; mlp.down N n h i+1; rest N n 7*h 1",
+          "conv1 N 1 h 3*b+1; conv2 N 1 h 3*h+1; positions N 1 s h; norm N 1 2*h 1"},
     Tower{"ernie4_5_vl",
           "h=hidden_size|embed_dim:1280 n=depth:32 r=mlp_ratio:4 i=intermediate_size:[h*r] "
           "p=patch_size:14 c=in_channels|in_chans:3",

@@ -6,8 +6,6 @@
 namespace kvbudget::models {
 namespace {
 
-constexpr Toggle kYes{.otherwise = true};
-
 constexpr Moe kAriaExperts{.inner = "moe_intermediate_size|intermediate_size",
                            .shared_count = "moe_num_shared_experts"};
 constexpr Moe kStep3Experts{.shared_size = "share_expert_dim"};
@@ -34,18 +32,6 @@ constexpr Family kVision[] = {
      .qk_norm = QkNorm::kWhole,
      .use_qk_norm = {.keys = "use_qk_norm"},
      .extra_embeddings = 128},
-    {.architectures = "PersimmonForCausalLM",
-     .model_types = "persimmon",
-     .nested_defaults = "num_hidden_layers=36,hidden_size=4096,num_attention_heads=64,"
-                        "intermediate_size=16384,vocab_size=262144,max_position_embeddings=16384",
-     .norm = Norm::kLayer,
-     .gated = false,
-     .qkv_bias = kYes,
-     .out_bias = kYes,
-     .mlp_bias = kYes,
-     .qk_norm = QkNorm::kHead,
-     .use_qk_norm = {.keys = "qk_layernorm", .otherwise = true},
-     .rotary_fraction = 0.5},
     {.architectures = "Step3TextForCausalLM",
      .model_types = "step3_text",
      .defaults = "num_key_value_heads=1,head_dim=256,share_q_dim=2048,first_k_dense_replace=4,"

@@ -7,6 +7,7 @@
 // `o` is the decoder's width.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string_view>
 
@@ -50,6 +51,7 @@ struct Wrapper {
 };
 
 const Wrapper* find_wrapper(const Config& root, std::string_view architecture);
-std::span<const Wrapper> all_wrappers();
+std::array<std::span<const Wrapper>, 2> wrapper_tables();
+std::span<const Wrapper> hub_wrappers();
 
 }  // namespace kvbudget::models

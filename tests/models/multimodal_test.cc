@@ -107,7 +107,11 @@ TEST_CASE("every wrapper's projector uses only sizes that are defined") {
   models::Sizes of_all_towers;
   of_all_towers.set('o', 2.0);
   for (const models::Tower& tower : models::all_towers()) define(tower.sizes, of_all_towers);
-  for (const models::Wrapper& wrapper : models::all_wrappers()) {
+  std::vector<models::Wrapper> wrappers;
+  for (const auto table : models::wrapper_tables()) {
+    wrappers.insert(wrappers.end(), table.begin(), table.end());
+  }
+  for (const models::Wrapper& wrapper : wrappers) {
     for (const models::TowerUse& use : {wrapper.vision, wrapper.audio}) {
       INFO(wrapper.architectures);
       const models::Tower* tower = models::find_tower(use.tower);

@@ -1,6 +1,8 @@
 #include <algorithm>
 
 #include "lint/memory/weights.h"
+#include "lint/models/config.h"
+#include "lint/models/family.h"
 #include "tests/models/configs.h"
 #include "tests/models/shapes.h"
 #include "tests/support/catch.h"
@@ -172,4 +174,22 @@ TEST_CASE("tied embeddings are held once, and twice when stages part them") {
   settings.pipeline_parallel = 2;
   CHECK(memory::rank_weight_bytes(tied, settings, 1) ==
         memory::rank_weight_bytes(untied, settings, 1));
+}
+
+TEST_CASE("no architecture and no model type is in two families") {
+  std::vector<std::string> names;
+  for (const auto table : {models::dense_families(), models::moe_families(),
+                           models::hybrid_families(), models::vision_families()}) {
+    for (const models::Family& family : table) {
+      for (const std::string_view list : {family.architectures, family.model_types}) {
+        models::any_part(list, '|', [&](std::string_view name) {
+          names.emplace_back(name);
+          return false;
+        });
+      }
+    }
+  }
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  CHECK((twice == names.end() ? "" : *twice) == "");
 }
