@@ -6,6 +6,9 @@
 #include "lint/read/shell_reader.h"
 
 #include <algorithm>
+#include <string>
+
+#include "lint/read/shell_arithmetic.h"
 
 namespace kvbudget {
 namespace {
@@ -195,7 +198,7 @@ void ShellReader::dollar(WordBuilder& builder, bool splits) {
   if (c == '(') {
     advance();
     skip_group(')');
-    add_raw(start, std::min(pos_, text_.size()), builder);
+    if (!arithmetic(start, builder)) add_raw(start, std::min(pos_, text_.size()), builder);
   } else if (c == '{') {
     advance();
     braced(builder, splits);
@@ -212,6 +215,16 @@ void ShellReader::dollar(WordBuilder& builder, bool splits) {
   } else {
     builder.add('$', text_.offset(start));
   }
+}
+
+/// The group from `start` on is `$((…))` of known numbers: the result stands where it begins.
+bool ShellReader::arithmetic(size_t start, WordBuilder& builder) const {
+  const std::string_view group = text_.view().substr(start, pos_ - start);
+  if (group.size() < 5 || !group.starts_with("$((") || !group.ends_with("))")) return false;
+  const auto value = evaluate_arithmetic(group.substr(3, group.size() - 5), scope_);
+  if (!value) return false;
+  for (const char digit : std::to_string(*value)) builder.add(digit, text_.offset(start));
+  return true;
 }
 
 /// Behind `${`.

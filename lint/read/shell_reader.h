@@ -47,6 +47,7 @@ class ShellReader {
   bool template_action(WordBuilder& word);
   void backquoted(WordBuilder& word);
   void dollar(WordBuilder& word, bool splits);
+  bool arithmetic(size_t start, WordBuilder& word) const;
   void braced(WordBuilder& word, bool splits);
   void operand(WordBuilder& word, bool splits, std::string_view name, char op,
                const ShellValue* value, bool present, size_t start);

@@ -80,7 +80,7 @@ TEST_CASE("variables that the script sets are known, others are not") {
       {"M=${1:-org/name}; a $M", "<a><org/name>"},
       {"M=$1; a $M", "<a>?<$M>"},
       {"M=$(cmd 'x'); a $M ${M##*/}", "<a>?<$M>?<${M##*/}>"},
-      {"a `b c` $(d \"$(e)\") $((1 + 2))", "<a>?<`b c`>?<$(d \"$(e)\")>?<$((1 + 2))>"},
+      {"a `b c` $(d \"$(e)\") $((1 + 2))", "<a>?<`b c`>?<$(d \"$(e)\")><3>"},
       {"A='--x 1 --y'; a $A \"$A\"", "<a><--x><1><--y><--x 1 --y>"},
       {"A=\"--x $Y --z\"; a $A", "<a><--x>?<$Y><--z>"},
       {"A=--x; A+=' --y'; a $A", "<a><--x><--y>"},
@@ -162,5 +162,22 @@ TEST_CASE("a string that no shell reads is split at blanks only") {
     const SourceFile file("f", item.script);
     const SourceText text(file, {0, static_cast<uint32_t>(file.bytes().size())});
     CHECK(show(split_words({text, true})) == item.commands);
+  }
+}
+
+TEST_CASE("arithmetic of known whole numbers has a result") {
+  const Case cases[] = {
+      {"N=4; a $((N * 2)) $((${N}-1)) $(( $N / 3 % 2 ))", "<a><8><3><1>"},
+      {"a --x=$((2*(3+4)-1))", "<a><--x=13>"},
+      {"N=$(( ${RANK:-0} * 8 )); a $N $((-2 + N))", "<a><0><-2>"},
+      {"a $((N * 2))", "<a>?<$((N * 2))>"},
+      {"N=x; a $((N))", "<a>?<$((N))>"},
+      {"N=`b`; a $((${N:-1}))", "<a>?<$((${N:-1}))>"},
+      {"a $((1 / 0)) $((010)) $((1 << 2))", "<a>?<$((1 / 0))>?<$((010))>?<$((1 << 2))>"},
+      {"a $((9223372036854775807 + 1))", "<a>?<$((9223372036854775807 + 1))>"},
+  };
+  for (const Case& item : cases) {
+    INFO(item.script);
+    CHECK(run(item.script) == item.commands);
   }
 }

@@ -27,6 +27,7 @@ inline std::string misplaced_word(const EngineStart& start) {
       const bool line_break = there[i] == '\n' || there[i] == '\r';
       if (line_break && text[i] == ' ') there[i] = ' ';  // folded
     }
+    if (there.starts_with('$') && text[0] != '$') continue;  // the result of arithmetic
     if (there != text.view()) return text.str() + " against " + there;
   }
   return {};
