@@ -1,6 +1,7 @@
 // Values that stand in the resource that installs a chart: Argo CD's Application and
 // ApplicationSet (`helm.valuesObject`, `helm.values`, `helm.parameters`), Flux's HelmRelease
-// (`spec.values`), and the HelmChart of K3s (`spec.valuesContent`).
+// (`spec.values`), the HelmChart of K3s (`spec.valuesContent`), and kustomizations
+// (`helmCharts[].valuesInline`).
 //
 // Fields: argoproj.io/v1alpha1 (Argo CD 3.0, application-crd.yaml), helm.toolkit.fluxcd.io/v2,
 // helm.cattle.io/v1.
@@ -139,8 +140,12 @@ class ValuesReader {
 bool read_helm_release(const YamlFile& yaml, const Node& root, FileContents& out) {
   const std::string_view kind = text_of(&root, "kind");
   const Node* spec = root.find("spec");
-  if (root.find("apiVersion") == nullptr || spec == nullptr) return false;
   ValuesReader reader(yaml, root, out);
+  if (const Node* charts = root.find("helmCharts"); charts != nullptr && kind == "Kustomization") {
+    for (const NodePtr& chart : charts->items) reader.read(chart->find("valuesInline"));
+    return false;  // there may be patches too
+  }
+  if (root.find("apiVersion") == nullptr || spec == nullptr) return false;
   if (kind == "Application") {
     reader.read_application(spec);
   } else if (kind == "ApplicationSet") {

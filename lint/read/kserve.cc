@@ -15,7 +15,9 @@
 #include "lint/read/kserve_arguments.h"
 #include "lint/read/kserve_model.h"
 #include "lint/read/kubernetes_pod.h"
+#include "lint/read/manifest.h"
 #include "lint/read/readers.h"
+#include "lint/read/rendered.h"
 #include "lint/read/strategic_merge.h"
 #include "lint/read/vllm_names.h"
 
@@ -71,7 +73,7 @@ EngineStart start_of(const YamlFile& yaml, const Node& root) {
   start.file = &yaml.file;
   start.kind = "kserve";
   start.name = object_name(root);
-  start.where = place_of_object(root);
+  start.where = first_key(root);
   const Node* annotations = root.at({"metadata", "annotations"});
   const Node* version =
       annotations == nullptr ? nullptr : annotations->find("opendatahub.io/runtime-version");

@@ -47,17 +47,4 @@ void name_mounted_model(const Node& uri, std::vector<Word>& argv) {
   }
 }
 
-std::string object_name(const Node& root) {
-  const Node* kind = root.find("kind");
-  std::string result(kind == nullptr ? std::string_view() : kind->scalar());
-  const Node* name = root.at({"metadata", "name"});
-  if (name == nullptr) name = root.at({"metadata", "generateName"});
-  if (name != nullptr) result += "/" + std::string(name->scalar());
-  return result;
-}
-
-Location place_of_object(const Node& root) {
-  return root.entries.empty() ? root.where : root.entries.front().key.location();
-}
-
 }  // namespace kvbudget

@@ -16,10 +16,4 @@ Word mounted_model(const Node& uri);
 /// Words that load the folder load what `uri` names instead.
 void name_mounted_model(const Node& uri, std::vector<Word>& argv);
 
-/// "Kind/name" of a manifest.
-std::string object_name(const Node& root);
-
-/// Where an object begins: its first key.
-Location place_of_object(const Node& root);
-
 }  // namespace kvbudget

@@ -1,5 +1,7 @@
 // Kubernetes manifests: Pod, Deployment, StatefulSet, DaemonSet, Job, CronJob, ReplicaSet,
-// LeaderWorkerSet, and whatever else holds a pod template.
+// LeaderWorkerSet (sigs.k8s.io/lws v0.7), RayCluster inside AIBrix's fleets (KubeRay 1.4), roles of
+// AIBrix's StormService (0.5) and kthena's ModelServing (0.4), and whatever else holds a pod
+// template.
 //
 // The pod spec is what matters and every kind wraps it differently, so it is looked for by its
 // `containers`, and what stands on the way down (replicas, group size, names of roles) is
@@ -9,8 +11,10 @@
 #include <array>
 #include <string>
 
+#include "lint/read/flag_words.h"
 #include "lint/read/kubernetes_pod.h"
 #include "lint/read/kubernetes_surroundings.h"
+#include "lint/read/manifest.h"
 #include "lint/read/readers.h"
 
 namespace kvbudget {
@@ -38,48 +42,99 @@ class Workload {
     start_.file = &yaml.file;
     start_.kind = "kubernetes";
     start_.around = workload_surroundings(root, yaml.roots);
-    start_.name = std::string(root.find("kind")->scalar());
-    const Node* name = root.at({"metadata", "name"});
-    if (name == nullptr) name = root.at({"metadata", "generateName"});
-    if (name != nullptr) start_.name += "/" + std::string(name->scalar());
+    start_.name = object_name(root);
   }
 
   void read(const Node& node) { walk(node, start_, 0); }
 
  private:
-  void walk(const Node& node, EngineStart start, int depth) {
+  void walk(const Node& node, EngineStart start, int depth, bool is_role = false) {
     if (depth > kMaxDepth || !yaml_.limit.spend(64)) return;
-    for (const NodePtr& item : node.items) walk_item(*item, start, depth);
     if (!node.is_mapping()) return;
     const Node* containers = node.find("containers");
     if (containers != nullptr && containers->is_sequence()) {
       if (yaml_.limit.spend_on(node)) read_pod(node, configs_, start, out_);
       return;
     }
-    if (const auto replicas = number_of(node.find("replicas"))) {
-      start.replicas = replicas;
-      start.serves_traffic = replicas->value > 0;
-    }
-    if (const auto size = number_of(node.at({"leaderWorkerTemplate", "size"}))) start.nodes = size;
-    if (const auto size = number_of(node.find("podGroupSize"))) start.nodes = size;
+    read_numbers(node, is_role, start);
     for (const Entry& entry : node.entries) {
-      if (!entry.value->is_mapping() && !entry.value->is_sequence()) continue;
-      if (entry.key.view() == "metadata" || entry.key.view() == "status") continue;
+      const std::string_view key = entry.key.view();
+      if (key == "metadata" || key == "status") continue;
       EngineStart inner = start;
-      if (const std::string role = role_of(entry.key.view()); !role.empty()) {
-        inner.name += "/" + role;
+      if (const std::string role = role_of(key); !role.empty()) inner.name += "/" + role;
+      if (entry.value->is_mapping()) walk(*entry.value, std::move(inner), depth + 1);
+      for (const NodePtr& item : entry.value->items) {
+        walk_item(*item, inner, depth + 1, key == "roles");
       }
-      walk(*entry.value, std::move(inner), depth + 1);
     }
   }
 
+  /// How many pods a part of the workload has, and how many of them are one engine.
+  void read_numbers(const Node& node, bool is_role, EngineStart& start) const {
+    if (const auto replicas = number_of(node.find("replicas"))) {
+      const uint64_t groups = is_role && start.replicas ? start.replicas->value : 1;
+      start.replicas = replicas;
+      start.replicas->value =
+          static_cast<uint32_t>(std::min<uint64_t>(groups * replicas->value, UINT32_MAX));
+      start.serves_traffic = start.replicas->value > 0;
+    }
+    if (const Node* group = node.find("leaderWorkerTemplate")) read_group_size(*group, start);
+    if (const auto size = number_of(node.find("podGroupSize"))) start.nodes = size;
+    if (const auto workers = number_of(node.find("workerReplicas"));
+        workers && workers->value > 0) {
+      start.nodes = Located<uint32_t>{saturated_sum(workers->value, 1), workers->where};
+    }
+    if (node.find("headGroupSpec") != nullptr) read_ray_cluster(node, start);
+  }
+
+  /// LeaderWorkerSet tells its pods how many they are.
+  static void read_group_size(const Node& group, EngineStart& start) {
+    const Entry* size = group.find_entry("size");
+    if (size == nullptr || !size->value->is_scalar()) return;
+    start.nodes = number_of(size->value.get());
+    start.env.push_back(
+        {word_over("LWS_GROUP_SIZE", size->key).text, size->value->text, start.nodes.has_value()});
+  }
+
+  /// The head starts the engine; it spans the pods that have GPUs.
+  void read_ray_cluster(const Node& cluster, EngineStart& start) const {
+    const GpuRequest head = gpus_of_group(cluster.find("headGroupSpec"));
+    uint32_t nodes = head.count ? 1 : 0;
+    std::optional<Located<uint32_t>> replicas;
+    const Node* groups = cluster.find("workerGroupSpecs");
+    for (const NodePtr& group : groups == nullptr ? std::vector<NodePtr>() : groups->items) {
+      const GpuRequest own = gpus_of_group(group.get());
+      if (!own.count) continue;
+      replicas = number_of(group->find("replicas"));
+      const GpuRequest& first = head.count ? head : start.gpu;
+      const bool same = !first.count || first.count->value == own.count->value;
+      if (!replicas || !same) return;  // not so many times the same machine
+      if (!head.count) start.gpu = own;
+      nodes = saturated_sum(nodes, replicas->value);
+    }
+    if (replicas) start.nodes = Located<uint32_t>{nodes, replicas->where};
+  }
+
+  GpuRequest gpus_of_group(const Node* group) const {
+    const Node* pod = group == nullptr ? nullptr : group->at({"template", "spec"});
+    const Node* containers = pod == nullptr ? nullptr : pod->find("containers");
+    EngineStart start;
+    for (const NodePtr& item : containers == nullptr ? std::vector<NodePtr>() : containers->items) {
+      if (!start.gpu.count) describe_container(*item, *pod, configs_, start);
+    }
+    return start.gpu;
+  }
+
+  static uint32_t saturated_sum(uint32_t a, uint32_t b) {
+    return static_cast<uint32_t>(std::min<uint64_t>(uint64_t{a} + b, UINT32_MAX));
+  }
+
   /// Items of a list of roles or worker groups have names of their own.
-  void walk_item(const Node& item, const EngineStart& start, int depth) {
-    if (!item.is_mapping() && !item.is_sequence()) return;
+  void walk_item(const Node& item, const EngineStart& start, int depth, bool is_role) {
     EngineStart inner = start;
     const Node* name = item.find("name");
     if (name != nullptr && name->is_scalar()) inner.name += "/" + std::string(name->scalar());
-    walk(item, std::move(inner), depth + 1);
+    walk(item, std::move(inner), depth, is_role);
   }
 
   const YamlFile& yaml_;

@@ -15,7 +15,9 @@
 #include "lint/read/invocation.h"
 #include "lint/read/kserve_model.h"
 #include "lint/read/kubernetes_pod.h"
+#include "lint/read/manifest.h"
 #include "lint/read/readers.h"
+#include "lint/read/rendered.h"
 #include "lint/read/strategic_merge.h"
 
 namespace kvbudget {
@@ -39,10 +41,7 @@ constexpr std::array<KeyFlag, 3> kLora = {{{"maxRank", "max-lora-rank"},
                                            {"maxCpuAdapters", "max-cpu-loras"}}};
 
 bool is_of_kserve(const Node& root, std::string_view kind) {
-  const Node* own = root.find("kind");
-  const Node* version = root.find("apiVersion");
-  return own != nullptr && own->scalar() == kind && version != nullptr &&
-         version->scalar().starts_with("serving.kserve.io/");
+  return is_object(root, kind, "serving.kserve.io/");
 }
 
 bool is_positive(const Node* number) {
@@ -130,7 +129,7 @@ class Service {
     start.file = &yaml_.file;
     start.kind = "kserve";
     start.name = object_name(root_) + std::string(role);
-    start.where = place_of_object(root_);
+    start.where = first_key(root_);
     start.replicas = number_of(workload.find("replicas"));
     if (!start.replicas) start.replicas = number_of(workload.at({"scaling", "minReplicas"}));
     start.serves_traffic = !needs_command_ && (!start.replicas || start.replicas->value > 0);

@@ -30,6 +30,12 @@ struct YamlFile {
 /// Each takes one document, adds the engines it finds, and returns whether it was of its format;
 /// later readers are not asked then.
 bool read_kubernetes(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_aibrix(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_json_patch(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_kthena(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_kustomization(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_llmaz(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_ome(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_kserve(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_llm_inference_service(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_manifest_list(const YamlFile& yaml, const Node& root, FileContents& out);

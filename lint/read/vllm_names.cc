@@ -160,6 +160,12 @@ bool look_like_vllm_arguments(const std::vector<Word>& words) {
   return known >= 2 && distinctive >= 1;
 }
 
+bool hold_vllm_option(const std::vector<Word>& words) {
+  return std::any_of(words.begin(), words.end(), [](const Word& word) {
+    return is_distinctive_option(option_name(word.text.view()));
+  });
+}
+
 bool mentions_vllm(std::string_view text) {
   if (contains_vllm(text)) return true;
   static constexpr std::array<std::string_view, 8> kTelling = {

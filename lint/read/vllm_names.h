@@ -18,6 +18,9 @@ bool is_distinctive_option(std::string_view name);
 /// Words that can only be arguments of vLLM: two well-known options, one of them distinctive.
 bool look_like_vllm_arguments(const std::vector<Word>& words);
 
+/// One of the words is an option that no other server has.
+bool hold_vllm_option(const std::vector<Word>& words);
+
 /// True when the text speaks of vLLM or its options; files that do not are left alone.
 bool mentions_vllm(std::string_view text);
 

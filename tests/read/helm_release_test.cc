@@ -50,6 +50,14 @@ TEST_CASE("values inside the resource that installs a chart are read") {
   }
 }
 
+TEST_CASE("charts of a kustomization have their values in it") {
+  const SourceFile file("kustomization.yaml",
+                        "kind: Kustomization\nmetadata: {name: a}\nhelmCharts:\n- name: x\n"
+                        "  valuesInline: {vllm: {image: 'vllm/vllm-openai:v0.9.0', model: org/m, "
+                        "maxModelLen: 4096, gpus: 1}}\n");
+  CHECK(summaries_of(file) == kStart);
+}
+
 TEST_CASE("resources that install other charts hold no engine") {
   for (const char* spec : {"{source: {helm: {parameters: [{name: a.vllm, value: x}]}}}", "{}",
                            "{source: {helm: {values: 'vllm: ['}}}"}) {
