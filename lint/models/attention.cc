@@ -75,8 +75,8 @@ uint64_t adjusted_intermediate_size(const Config& config) {
 
 uint64_t intermediate_size(const Config& config, const Family& family, const ModelShape& shape) {
   constexpr std::string_view kKeys =
-      "intermediate_size_mlp|prefix_dense_intermediate_size|intermediate_size|ffn_hidden_size|ffn_"
-      "dim|n_inner";
+      "dense_intermediate_size|intermediate_size_mlp|prefix_dense_intermediate_size|"
+      "intermediate_size|ffn_hidden_size|ffn_dim|n_inner";
   if (family.attention_free) return 0;
   if (family.moe != nullptr && family.moe->inner != "intermediate_size" && !config.has(kKeys)) {
     return 0;  // every layer has experts

@@ -97,6 +97,8 @@ struct Family {
   AdjustLayers adjust = nullptr;        ///< uneven_layers.h
   bool zamba2 = false;                  ///< layers share attention blocks (zamba2.h)
   bool gemma4 = false;                  ///< layers that differ as gemma4.h says (Gemma 3n's too)
+  bool block_sparse = false;            ///< indexers beside attention (block_sparse.h)
+  uint32_t block_tokens = 0;            ///< of the kernels' pages, whatever the flag
   bool deepseek_v4 = false;             ///< compressed latents (deepseek_v4.cc)
   bool attention_free = false;          ///< no layer is attention
   std::string_view passes = {};         ///< how often all layers run, each pass with its caches

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "lint/models/block_sparse.h"
 #include "lint/models/deepseek_v4.h"
 #include "lint/models/gemma4.h"
 #include "lint/models/mla.h"
@@ -107,7 +108,8 @@ std::string symbols_of(const Config& config) {
 
 // Layers that are told apart by a period instead of a list.
 bool is_attention_by_period(const Config& config, uint32_t layer) {
-  const uint64_t interval = config.count("full_attention_interval", kMaxLayers).value_or(0);
+  const uint64_t interval =
+      config.count("full_attention_interval|layer_group_size", kMaxLayers).value_or(0);
   if (interval > 0) return (layer + 1) % interval == 0;
   if (const Json* layers = config.find("attn_layer_indices")) {
     return std::find(layers->begin(), layers->end(), layer) != layers->end();
@@ -218,6 +220,8 @@ void add_layer_caches(const Config& config, const Family& family, uint32_t index
     cache.kv_heads = plan.kv_heads;
     cache.head_dim = plan.head_dim;
     cache.value_head_dim = plan.value_head_dim;
+    cache.block_tokens = family.block_tokens;
+    if (family.block_sparse) add_block_indexer_cache(config, cache, shape);
     shape.caches.push_back(cache);
   }
   if (!plan.state) return;

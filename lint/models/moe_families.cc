@@ -14,6 +14,8 @@ constexpr Moe kCorrectedExperts{.shared_count = "n_shared_experts", .router_bias
 constexpr Moe kCompressedExperts{.shared_count = "n_shared_experts"};
 constexpr Moe kErnieExperts{.shared_count = "moe_num_shared_experts", .router_bias = true};
 constexpr Moe kMiniMaxExperts{.inner = "intermediate_size", .router_bias = true};
+constexpr Moe kMiniMaxM3Experts{
+    .inner = "intermediate_size", .shared_count = "n_shared_experts", .router_bias = true};
 constexpr Moe kGptOssExperts{.inner = "intermediate_size", .biases = true};
 
 constexpr Moe kAfmoeExperts{.shared_count = "num_shared_experts", .router_bias = true};
@@ -284,6 +286,17 @@ constexpr Family kMoe[] = {
      .qk_norm = QkNorm::kWhole,
      .use_qk_norm = {.keys = "use_qk_norm", .otherwise = true},
      .moe = &kMiniMaxExperts},
+    {.architectures = "MiniMaxM3SparseForCausalLM",
+     .model_types = "minimax_m3|minimax_m3_text",
+     .defaults = "vocab_size=200064,hidden_size=6144,intermediate_size=3072,"
+                 "dense_intermediate_size=12288,num_hidden_layers=60,num_attention_heads=64,"
+                 "num_key_value_heads=4,head_dim=128,max_position_embeddings=524288,rotary_dim=64,"
+                 "num_local_experts=128,num_experts_per_tok=4,n_shared_experts=1",
+     .qk_norm = QkNorm::kHead,
+     .block_sparse = true,
+     .block_tokens = 128,
+     .claims = "sparse_attention_config",
+     .moe = &kMiniMaxM3Experts},
     {.architectures = "GptOssForCausalLM",
      .model_types = "gpt_oss",
      .defaults = "sliding_window=128",

@@ -111,34 +111,52 @@ void fill_short_conv(const Config& config, const ModelShape& shape, LayerCache& 
 struct Kda {
   uint64_t heads, head_dim, kernel;
   bool full_rank_gate;
-  bool bounded_gate;
+  bool full_rank_decay;
+  bool flash;  ///< FlashKDA knows such layers
   uint64_t width() const { return heads * head_dim; }
 };
 
-Kda kda(const Config& config) {
+Kda kda(const Config& config, const ModelShape& shape) {
+  constexpr std::string_view kKernel = "short_conv_kernel_size";
   const auto block = config.nested("linear_attn_config");
-  if (!block) {
-    config.fail("key 'linear_attn_config' is missing");
-    return {1, 1, 1, false, false};
+  if (!block) {  // Ling 3
+    if (!config.flag("no_kda_lora", false)) config.fail("key 'no_kda_lora' is not true");
+    return {shape.num_heads,
+            config.required("head_dim", kMaxWidth),
+            config.required(kKernel, 64),
+            true,
+            true,
+            false};
   }
-  return {block->required("num_heads", kMaxWidth), block->required("head_dim", kMaxWidth),
-          block->required("short_conv_kernel_size", 64), block->flag("use_full_rank_gate", false),
-          block->has("gate_lower_bound")};
+  constexpr uint64_t kFlashHead = 128;
+  const uint64_t head_dim = block->required("head_dim", kMaxWidth);
+  const bool full_rank = block->flag("use_full_rank_gate", false);
+  return {block->required("num_heads", kMaxWidth),
+          head_dim,
+          block->required(kKernel, 64),
+          full_rank,
+          false,
+          full_rank && block->has("gate_lower_bound") && head_dim == kFlashHead};
 }
 
 // The state is float32 unless the flag says otherwise.
 void fill_kda(const Config& config, const ModelShape& shape, LayerCache& cache) {
-  const Kda k = kda(config);
-  constexpr uint64_t kFlashHead = 128;
-  const bool flash = k.full_rank_gate && k.bounded_gate && k.head_dim == kFlashHead;
-  cache.state_kind = flash ? StateKind::kFlashKda : StateKind::kKda;
+  const Kda k = kda(config, shape);
+  cache.state_kind = k.flash ? StateKind::kFlashKda : StateKind::kKda;
   cache.state = {tensor({k.kernel - 1, 3 * k.width()}, 1, shape.dtype),
                  tensor({k.heads, k.head_dim, k.head_dim}, 0, ElementType::kFloat32)};
 }
 
-void fill_lightning(const ModelShape& shape, LayerCache& cache) {
+/// Beside latent attention the shape's head is the latent, and this one the config's.
+uint64_t lightning_head(const Config& config, const ModelShape& shape) {
+  return config.count("head_dim", kMaxWidth)
+      .value_or(shape.hidden_size / std::max(shape.num_heads, 1u));
+}
+
+void fill_lightning(const Config& config, const ModelShape& shape, LayerCache& cache) {
+  const uint64_t head = lightning_head(config, shape);
   cache.state_kind = StateKind::kLinear;
-  cache.state = {tensor({shape.num_heads, shape.head_dim, shape.head_dim}, 0, shape.dtype)};
+  cache.state = {tensor({shape.num_heads, head, head}, 0, shape.dtype)};
 }
 
 void add_mamba1(const Config& config, const ModelShape& shape, WeightList& list) {
@@ -189,17 +207,20 @@ void add_short_conv(const Config& config, const ModelShape& shape, WeightList& l
 
 // Queries, keys, values and the gate side by side; a gate of low rank has two matrices of its own.
 void add_kda(const Config& config, const ModelShape& shape, WeightList& list) {
-  const Kda k = kda(config);
+  const Kda k = kda(config, shape);
   const uint64_t hidden = shape.hidden_size;
   list.linear("self_attn",
               {{"q_proj", k.width()},
                {"k_proj", k.width()},
                {"v_proj", k.width()},
                {"g_proj", k.full_rank_gate ? k.width() : 0},
-               {"f_a_proj", k.head_dim, Split::kNone},
+               {"f_proj", k.full_rank_decay ? k.width() : 0},
+               {"f_a_proj", k.full_rank_decay ? 0 : k.head_dim, Split::kNone},
                {"b_proj", k.heads}},
               hidden, false);
-  list.linear("self_attn", {{"f_b_proj", k.width()}}, k.head_dim, false);
+  if (!k.full_rank_decay) {
+    list.linear("self_attn", {{"f_b_proj", k.width()}}, k.head_dim, false);
+  }
   if (!k.full_rank_gate) {
     list.linear("self_attn", {{"g_a_proj", k.head_dim, Split::kNone}}, hidden, false);
     list.linear("self_attn", {{"g_b_proj", k.width()}}, k.head_dim, false);
@@ -211,8 +232,8 @@ void add_kda(const Config& config, const ModelShape& shape, WeightList& list) {
   list.linear("self_attn", {{"o_proj", hidden, Split::kColumns}}, k.width(), false);
 }
 
-void add_lightning(const ModelShape& shape, WeightList& list) {
-  const uint64_t width = uint64_t{shape.num_heads} * shape.head_dim;
+void add_lightning(const Config& config, const ModelShape& shape, WeightList& list) {
+  const uint64_t width = shape.num_heads * lightning_head(config, shape);
   list.linear("self_attn", {{"qkv_proj", 3 * width}}, shape.hidden_size, false);
   list.linear("self_attn", {{"output_gate", width}}, shape.hidden_size, false);
   list.linear("self_attn", {{"out_proj", shape.hidden_size, Split::kColumns}}, width, false);
@@ -221,10 +242,22 @@ void add_lightning(const ModelShape& shape, WeightList& list) {
 
 }  // namespace
 
+namespace {
+
+/// Ling 3: the last layer of each group is attention, and so are those behind the last group.
+bool is_recurrent_in_group(const Config& config, uint32_t layer) {
+  const uint64_t group = config.required("layer_group_size", kMaxWidth);
+  const uint64_t layers = config.required("num_hidden_layers", kMaxWidth);
+  return (layer + 1) % group != 0 && layer < layers / group * group;
+}
+
+}  // namespace
+
 std::optional<bool> is_recurrent_by_list(const Config& config, State kind, uint32_t layer) {
-  if (kind == State::kKda) {  // counted from one
+  if (kind == State::kKda) {
     const auto block = config.nested("linear_attn_config");
-    return block && block->lists("kda_layers", uint64_t{layer} + 1);
+    if (block) return block->lists("kda_layers", uint64_t{layer} + 1);  // counted from one
+    return is_recurrent_in_group(config, layer);
   }
   const Json* types = config.find("attn_type_list");
   if (kind != State::kLightning || types == nullptr) return std::nullopt;
@@ -250,7 +283,7 @@ void fill_state_cache(const Config& config, State kind, const ModelShape& shape,
     case State::kKda:
       return fill_kda(config, shape, cache);
     case State::kLightning:
-      return fill_lightning(shape, cache);
+      return fill_lightning(config, shape, cache);
     case State::kShortConv:
       return fill_short_conv(config, shape, cache);
   }
@@ -269,7 +302,7 @@ void add_state_layer(const Config& config, State kind, const ModelShape& shape, 
     case State::kKda:
       return add_kda(config, shape, list);
     case State::kLightning:
-      return add_lightning(shape, list);
+      return add_lightning(config, shape, list);
     case State::kShortConv:
       return add_short_conv(config, shape, list);
   }

@@ -138,6 +138,9 @@ constexpr std::array kTowers = {
           "patch N 1 h 3*p*p; positions N 2 k h; projector N 1 o h"},
     // Conformer layers: two MLPs of 8 square matrices each, attention with relative positions 5, a
     // convolution 3.
+    Tower{"minimax_m3_vision",
+          "h=hidden_size i=intermediate_size n=num_hidden_layers p=patch_size c=num_channels:3",
+          kPlain, "patch N 1 h 2*c*p*p; pre_norm N 1 2*h 1"},
     // Gemma 3n's images go through a convolutional net of 294 million parameters (timm).
     Tower{"mobilenetv5_300m_enc|gemma3n", "h=hidden_size:2048 v=vocab_size:128", "",
           "encoder N 1 294000000 1; embedding N 1 v h; projector C 1 o h"},

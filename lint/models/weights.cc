@@ -3,6 +3,7 @@
 // are one tensor, gate and up projections another.
 #include "lint/models/weights.h"
 
+#include "lint/models/block_sparse.h"
 #include "lint/models/deepseek_v4.h"
 #include "lint/models/gemma3n.h"
 #include "lint/models/gemma4.h"
@@ -101,7 +102,11 @@ void add_mixer(const Config& config, const Family& family, const LayerPlan& plan
     add_compressed_attention(config, layer, shape, list);
     return add_compressed_router(config, layer, shape, list);
   }
-  if (!family.mla) return add_attention(config, family, plan, shape, list);
+  if (!family.mla) {
+    add_attention(config, family, plan, shape, list);
+    if (family.block_sparse) add_block_indexer(config, layer, shape, list);
+    return;
+  }
   for (uint32_t i = 0; i < family.attentions; ++i) {
     if (family.attentions > 1) list.set_part(i);
     add_latent_attention(config, layer, family.expanded_latent, shape, list);

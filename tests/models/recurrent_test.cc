@@ -104,3 +104,61 @@ TEST_CASE("Kimi-K3 stores its routed experts in MXFP4 and nothing else") {
     if (weight.name == "vision.attn.qkv") CHECK(weight.rows == 3 * 96);
   }
 }
+
+TEST_CASE("Ling's recurrent layers come in groups that end with latent attention") {
+  const std::string common = R"("num_hidden_layers": 5, "hidden_size": 256,
+    "num_attention_heads": 4, "head_dim": 32, "kv_lora_rank": 32, "qk_rope_head_dim": 16,
+    "qk_nope_head_dim": 32, "v_head_dim": 32, "intermediate_size": 512,
+    "moe_intermediate_size": 64, "moe_shared_expert_intermediate_size": 96, "num_experts": 8,
+    "num_experts_per_tok": 2, "num_shared_experts": 2, "first_k_dense_replace": 1,
+    "vocab_size": 640, "max_position_embeddings": 4096, "layer_group_size": 2)";
+  struct Row {
+    std::string architecture, more, kinds;
+    std::vector<uint64_t> state;
+  };
+  const Row rows[] = {{"BailingMoeV2_5ForCausalLM", "", "rmrmr", {4, 32, 32}},
+                      {"BailingMoeV3ForCausalLM",
+                       R"(, "no_kda_lora": true, "short_conv_kernel_size": 4)",
+                       "rmrmm",  // the layer behind the last group attends
+                       {4, 32, 32}}};
+  for (const Row& row : rows) {
+    INFO(row.architecture);
+    const auto result = test::shape_of(R"({"architectures": [")" + row.architecture + R"("], )" +
+                                       common + row.more + "}");
+    REQUIRE(result.error == "");
+    std::string kinds;
+    for (const auto& cache : result.shape->caches) {
+      kinds += cache.kind == CacheKind::kMla ? 'm' : 'r';
+    }
+    CHECK(kinds == row.kinds);
+    CHECK(result.shape->caches[0].state.back().shape == row.state);
+    for (const memory::Weight& weight : result.shape->weights) {
+      if (weight.name == "mlp.shared_experts.up_proj") CHECK(weight.rows == 2 * 96);
+    }
+  }
+}
+
+TEST_CASE("MiniMax-M3's indexers keep keys of one head beside the layers that they serve") {
+  const auto config = [](const std::string& sparse) {
+    return R"({"architectures": ["MiniMaxM3SparseForCausalLM"], "model_type": "minimax_m3",
+      "num_hidden_layers": 3, "hidden_size": 256, "num_attention_heads": 8,
+      "num_key_value_heads": 4, "head_dim": 32, "intermediate_size": 64,
+      "dense_intermediate_size": 512, "num_local_experts": 8, "moe_layer_freq": [0, 1, 1],
+      "vocab_size": 640, "rotary_dim": 16)" +
+           sparse + "}";
+  };
+  const auto result = test::shape_of(config(R"(, "sparse_attention_config": {
+    "sparse_attention_freq": [0, 1, 1], "sparse_index_dim": 16, "sparse_num_index_heads": 4})"));
+  REQUIRE(result.error == "");
+  const auto& caches = result.shape->caches;
+  REQUIRE(caches.size() == 5);
+  for (const size_t indexer : {1, 3}) {
+    CHECK(caches[indexer].kv_heads == 1);
+    CHECK(caches[indexer].head_dim == 16);
+    CHECK(caches[indexer].value_head_dim == 0);
+    CHECK(caches[indexer].stored_type == ElementType::kBFloat16);
+    CHECK(caches[indexer + 1].kv_heads == 4);
+  }
+  for (const auto& cache : caches) CHECK(cache.block_tokens == 128);
+  CHECK(test::shape_of(config("")).error.find("sparse_attention_config") != std::string::npos);
+}
