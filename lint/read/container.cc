@@ -37,6 +37,12 @@ void add_starts(std::vector<Invocation> invocations, const EngineStart& base, Fi
     start.argv = std::move(invocation.argv);
     start.serve = invocation.serve;
     start.env = std::move(invocation.env);
+    if (invocation.image) {  // of `docker run`
+      start.image_known = invocation.image->known;
+      start.image = std::move(invocation.image->text);
+      start.gpu = std::move(invocation.gpu);
+      start.serves_traffic = start.serves_traffic || invocation.publishes_port;
+    }
     out.starts.push_back(std::move(start));
   }
 }
