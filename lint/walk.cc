@@ -17,10 +17,11 @@ struct NamePattern {
 };
 
 constexpr NamePattern kCandidates[] = {
-    {"", ".yaml"},    {"", ".yml"},       {"", ".json", 1 << 20}, {"", ".sh"},
-    {"", ".bash"},    {"", ".slurm"},     {"", ".sbatch"},        {"", ".tpl"},
-    {"", ".j2"},      {"Dockerfile", ""}, {"", ".Dockerfile"},    {"Containerfile", ""},
-    {"", ".service"}, {"", ".container"},
+    {"", ".yaml"},      {"", ".yml"},        {"", ".json", 1 << 20},
+    {"", ".sh"},        {"", ".bash"},       {"", ".slurm"},
+    {"", ".sbatch"},    {"", ".tpl"},        {"", ".j2"},
+    {"Dockerfile", ""}, {"", ".Dockerfile"}, {"Containerfile", ""},
+    {"", ".service"},   {"", ".container"},  {"", ".tf"},
 };
 
 // Other people's code and build products.

@@ -49,8 +49,9 @@ struct FileReader {
   bool (*is)(const SourceFile&);
   void (*read)(const SourceFile&, FileContents&);
 };
-constexpr std::array<FileReader, 2> kFileReaders = {
-    {{is_systemd_unit, read_systemd_unit}, {is_dockerfile, read_dockerfile}}};
+constexpr std::array<FileReader, 3> kFileReaders = {{{is_systemd_unit, read_systemd_unit},
+                                                     {is_dockerfile, read_dockerfile},
+                                                     {is_terraform, read_terraform}}};
 
 void read_yaml(const SourceFile& file, FileContents& out) {
   Document document = parse_yaml(file);

@@ -64,6 +64,8 @@ bool is_shell_script(const SourceFile& file);
 void read_shell_script(const SourceFile& file, FileContents& out);
 bool is_dockerfile(const SourceFile& file);
 void read_dockerfile(const SourceFile& file, FileContents& out);
+bool is_terraform(const SourceFile& file);
+void read_terraform(const SourceFile& file, FileContents& out);
 bool is_systemd_unit(const SourceFile& file);
 void read_systemd_unit(const SourceFile& file, FileContents& out);
 

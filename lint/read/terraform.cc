@@ -1,0 +1,112 @@
+// Terraform and OpenTofu: manifests, values and start-up scripts in heredocs.
+//
+// HCL (github.com/hashicorp/hcl, hclsyntax/spec.md, 2.20): `<<WORD` and `<<-WORD` open a heredoc
+// that ends at a line of that word alone; the second form takes the common indentation away.
+// `${…}` is decided by Terraform and stays unknown; lines of `%{…}` alone are directives.
+
+#include <algorithm>
+#include <string>
+
+#include "lint/read/container.h"
+#include "lint/read/readers.h"
+
+namespace kvbudget {
+namespace {
+
+struct Line {
+  uint32_t begin = 0;
+  uint32_t end = 0;  ///< without the line break
+};
+
+std::string_view trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
+}
+
+/// The word behind `<<` or `<<-` at the end of a line; empty when no heredoc opens there.
+std::string_view opened_word(std::string_view line) {
+  const size_t mark = line.rfind("<<");
+  if (mark == std::string_view::npos) return {};
+  std::string_view word = line.substr(mark + 2);
+  if (word.starts_with('-')) word.remove_prefix(1);
+  word = trimmed(word);
+  const bool name = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+  });
+  return name ? word : std::string_view();
+}
+
+class HeredocReader {
+ public:
+  HeredocReader(const SourceFile& file, FileContents& out) : file_(file), out_(out) {}
+
+  void read() {
+    for (uint32_t number = 1; number <= file_.line_count(); ++number) {
+      const std::string_view word = opened_word(file_.line_text(number));
+      if (word.empty()) continue;
+      std::vector<Line> lines;
+      while (++number <= file_.line_count() && trimmed(file_.line_text(number)) != word) {
+        const uint32_t begin = file_.line_start(number);
+        const auto size = static_cast<uint32_t>(file_.line_text(number).size());
+        lines.push_back({begin, begin + size});
+      }
+      read_heredoc(lines);
+    }
+  }
+
+ private:
+  std::string_view text_of_line(const Line& line) const {
+    return file_.bytes().substr(line.begin, line.end - line.begin);
+  }
+
+  /// The text as Terraform passes it on, each byte with its place.
+  SourceText join_lines(const std::vector<Line>& lines) const {
+    uint32_t indent = UINT32_MAX;
+    for (const Line& line : lines) {
+      const size_t first = text_of_line(line).find_first_not_of(" \t\r");
+      if (first != std::string_view::npos) indent = std::min(indent, static_cast<uint32_t>(first));
+    }
+    SourceText text = SourceText::empty_at(&file_, {lines.front().begin, lines.front().begin});
+    for (const Line& line : lines) {
+      const bool directive = trimmed(text_of_line(line)).starts_with("%{");
+      const uint32_t begin = std::min(line.end, line.begin + indent);
+      if (!directive) text.append(SourceText(file_, {begin, line.end}));
+      text.append('\n', line.end);
+    }
+    return text;
+  }
+
+  void read_heredoc(const std::vector<Line>& lines) {
+    if (lines.empty()) return;
+    const SourceText text = join_lines(lines);
+    if (!limit_.spend(64 * uint64_t{text.size()})) return;
+    if (text.view().starts_with("#!")) {
+      EngineStart base;
+      base.file = &file_;
+      base.kind = "terraform";
+      base.name = "script";
+      add_script_starts(text, {}, base, out_);
+      return;
+    }
+    const Document document = parse_yaml(text);
+    const YamlFile yaml{file_, document.roots, limit_};
+    for (const NodePtr& root : document.roots) read_yaml_document(yaml, *root, out_);
+  }
+
+  const SourceFile& file_;
+  FileContents& out_;
+  WorkLimit limit_;
+};
+
+}  // namespace
+
+bool is_terraform(const SourceFile& file) {
+  const std::string_view path = file.path();
+  return path.ends_with(".tf") || path.ends_with(".tofu") || path.ends_with(".hcl");
+}
+
+void read_terraform(const SourceFile& file, FileContents& out) { HeredocReader(file, out).read(); }
+
+}  // namespace kvbudget
