@@ -37,6 +37,8 @@ std::string dashed_key(std::string_view key) {
   return result;
 }
 
+bool has_humps(std::string_view key) { return std::any_of(key.begin(), key.end(), is_upper); }
+
 struct Spelling {
   std::string_view key;
   std::string_view option;
@@ -196,7 +198,9 @@ class Collector {
         const bool decides = truth_of(flag.value.get()).has_value();
         std::string name = option_of(flag.key.view());
         if (is_distinctive_option(name)) ++scope_.distinctive;
-        if (name.empty()) name = dashed_key(flag.key.view());
+        // Flags that are not known here are told by their spelling; humps are the chart's own.
+        if (name.empty() && !has_humps(flag.key.view())) name = dashed_key(flag.key.view());
+        if (name.empty()) continue;
         add_flag(flag, name, decides ? FlagForm::kSwitch : FlagForm::kValue, scope_.options);
       }
     } else if (plain == "command" && value.is_sequence()) {

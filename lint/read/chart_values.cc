@@ -55,10 +55,11 @@ class Components {
   bool read(const Node& root) {
     images_ = count_images(root, 0);
     const size_t before = out_.starts.size();
-    walk(root, {"values", first_key(root)}, {}, 0);
+    const Place whole{"values", first_key(root)};
+    walk(root, whole, {}, 0);
     if (images_ == 1 && found_ == 1 && incomplete_) {
       out_.starts.resize(before);
-      whole_file(root);
+      whole_file(root, whole);
     }
     return found_ > 0;
   }
@@ -90,7 +91,6 @@ class Components {
     if (found) {
       ++found_;
       incomplete_ = !own_model;
-      place_ = place;
       add(full, place);
     }
     for (const Entry& entry : node.entries) {
@@ -125,7 +125,7 @@ class Components {
   }
 
   /// The only component lacks a model: the rest of the file is about it, too.
-  void whole_file(const Node& root) {
+  void whole_file(const Node& root, const Place& place) {
     ChartScope scope = read_chart_scope(root, true);
     ChartScope own;
     add_nested(root, 0, own);
@@ -137,7 +137,7 @@ class Components {
     own.fill_from(scope);
     scope.image = own.image;
     scope.fill_from(own);
-    add(scope, place_);
+    add(scope, place);
   }
 
   /// The component itself, wherever it is.
@@ -202,7 +202,6 @@ class Components {
   int images_ = 0;
   int found_ = 0;
   bool incomplete_ = false;
-  Place place_;
 };
 
 }  // namespace

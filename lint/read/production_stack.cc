@@ -90,8 +90,10 @@ void add_generation(const Node* config, RenderedPod& pod) {
   }
 }
 
-std::string_view resource_or_nvidia(std::string_view resource) {
-  return resource.empty() ? "nvidia.com/gpu" : resource;
+/// None when the chart is asked for none.
+NodePtr gpus_of(std::string_view resource, NodePtr count) {
+  if (count == nullptr || count->scalar() == "0") return nullptr;
+  return limits_of(resource.empty() ? "nvidia.com/gpu" : resource, std::move(count));
 }
 
 /// A RayCluster is one engine over its head and its workers.
@@ -134,8 +136,7 @@ void read_model(const YamlFile& yaml, const Node& model, const Node& engine, Fil
   add_chart_arguments(model, pod);
   pod.resources = share(&model, "resources");
   if (!is_true(pod.resources.get())) {
-    pod.resources = limits_of(resource_or_nvidia(text_of(&model, "requestGPUType")),
-                              share(&model, "requestGPU"));
+    pod.resources = gpus_of(text_of(&model, "requestGPUType"), share(&model, "requestGPU"));
   }
   pod.node_selector = share(&model, "nodeSelector");
   if (pod.node_selector == nullptr) pod.node_selector = share(&engine, "nodeSelector");
@@ -160,15 +161,21 @@ bool find_engine_spec(const YamlFile& yaml, const Node& node, int depth, FileCon
   return found;
 }
 
+/// The first version of the resource had no groups.
+const Node* group_of(const Node& spec, std::string_view key) {
+  const Node* group = spec.find(key);
+  return group == nullptr ? &spec : group;
+}
+
 void add_runtime_arguments(const Node& spec, RenderedPod& pod) {
   const Node* model = spec.find("model");
-  const Node* config = spec.find("vllmConfig");
+  const Node* config = group_of(spec, "vllmConfig");
   pod.serve(share(model, "modelURL").get());
   add_flags(model, kModelFlags, pod.args);
   add_flags(config, kRuntimeFlags, pod.args);
   add_flags(model, kRuntimeModelFlags, pod.args);
   add_flags(config, kExtraArguments, pod.args);
-  const Node* v1 = config == nullptr ? nullptr : config->find("v1");
+  const Node* v1 = config->find("v1");
   if (v1 != nullptr) pod.add_variable("VLLM_USE_V1", is_true(v1) ? "1" : "0", v1->where);
   if (const Node* lora = spec.at({"model", "enableLoRA"}); is_true(lora)) {
     pod.add_variable("VLLM_ALLOW_RUNTIME_LORA_UPDATING", "True", lora->where);
@@ -176,7 +183,7 @@ void add_runtime_arguments(const Node& spec, RenderedPod& pod) {
   if (const Node* lmcache = spec.at({"lmCacheConfig", "enabled"}); is_true(lmcache)) {
     add_lmcache(pod, lmcache->where, is_true(v1), "kv_both");
   }
-  if (config != nullptr) pod.add_variables(config->find("env"));
+  pod.add_variables(config->find("env"));
 }
 
 }  // namespace
@@ -193,13 +200,12 @@ bool read_vllm_runtime(const YamlFile& yaml, const Node& root, FileContents& out
   RenderedPod pod(yaml, "vllm-runtime",
                   "VLLMRuntime/" + std::string(text_of(root.find("metadata"), "name")),
                   first_key(root));
-  const Node* deployment = spec->find("deploymentConfig");
-  const Node* image = spec->at({"deploymentConfig", "image"});
-  const Node* resources = spec->at({"deploymentConfig", "resources"});
-  pod.base.replicas = number_of(spec->at({"deploymentConfig", "replicas"}));
+  const Node* deployment = group_of(*spec, "deploymentConfig");
+  const Node* image = deployment->find("image");
+  const Node* resources = deployment->find("resources");
+  pod.base.replicas = number_of(deployment->find("replicas"));
   pod.image = join(share(image, "registry"), '/', share(image, "name"));
-  pod.resources =
-      limits_of(resource_or_nvidia(text_of(resources, "gpuType")), share(resources, "gpu"));
+  pod.resources = gpus_of(text_of(resources, "gpuType"), share(resources, "gpu"));
   pod.affinity = affinity_of(share(deployment, "nodeSelectorTerms"));
   add_runtime_arguments(*spec, pod);
   read_rendered_pod(yaml, std::move(pod), out);
