@@ -137,6 +137,10 @@ class Collector {
     if (plain == "resources") read_resources(entry.value);
     if (plain == "nodeselector") scope_.node_selector = entry.value;
     if (plain == "affinity") scope_.affinity = entry.value;
+    if (plain == "pod" || plain == "defaultpodoptions") {
+      if (NodePtr selector = share(&value, "nodeSelector")) scope_.node_selector = selector;
+      if (NodePtr affinity = share(&value, "affinity")) scope_.affinity = affinity;
+    }
     // `image.command` is of the chart that vLLM itself offers.
     if (plain == "image") {
       if (const Entry* command = value.find_entry("command")) read_arguments(*command, "command");
@@ -237,11 +241,12 @@ std::string plain_key(std::string_view key) {
 }
 
 bool is_beside_engine(const std::string& plain) {
-  static constexpr std::array<std::string_view, 14> kBeside = {
-      "service",         "ingress",  "route",      "probe",         "persistence",
-      "storage",         "autoscal", "monitoring", "initcontainer", "sidecar",
-      "securitycontext", "router",   "volume",     "toleration"};
-  return std::any_of(kBeside.begin(), kBeside.end(),
+  static constexpr std::array<std::string_view, 13> kBeside = {
+      "ingress",  "route",   "probe",         "persistence", "storage",
+      "autoscal", "monitor", "initcontainer", "sidecar",     "securitycontext",
+      "router",   "volume",  "toleration"};
+  return plain.starts_with("service") ||
+         std::any_of(kBeside.begin(), kBeside.end(),
                      [&](std::string_view part) { return plain.find(part) != std::string::npos; });
 }
 
@@ -275,11 +280,20 @@ void ChartScope::fill_from(const ChartScope& outer) {
   if (models.empty()) models = outer.models;
 }
 
-ChartScope read_chart_scope(const Node& values, bool whole) {
+void ChartScope::append(const ChartScope& part) {
+  options.insert(options.end(), part.options.begin(), part.options.end());
+  arguments.insert(arguments.end(), part.arguments.begin(), part.arguments.end());
+  env.insert(env.end(), part.env.begin(), part.env.end());
+  if (command.empty()) command = part.command;
+  fill_from(part);
+}
+
+ChartScope read_chart_scope(const Node& values, ScopeReach reach) {
   constexpr int kDepth = 4;  // of settings below their component
   ChartScope scope;
   scope.image = chart_image(values);
-  Collector(scope, whole || scope.image != nullptr).read(values, "", kDepth);
+  const bool whole = reach == ScopeReach::kWhole || scope.image != nullptr;
+  Collector(scope, whole).read(values, "", reach == ScopeReach::kOwn ? 0 : kDepth);
   return scope;
 }
 

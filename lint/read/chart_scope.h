@@ -28,12 +28,19 @@ struct ChartScope {
 
   /// Takes over what is not said here.
   void fill_from(const ChartScope& outer);
+  /// Adds what a part says.
+  void append(const ChartScope& part);
 };
 
-/// Reads `values` and the mappings in it, without components that have an image of their own. Where
-/// `values` itself names no image, only mappings that are plainly parts of one engine count
-/// (`model`, `config`), unless `whole` says that all of them do.
-ChartScope read_chart_scope(const Node& values, bool whole = false);
+enum class ScopeReach {
+  kOwn,    ///< the mapping's own entries
+  kParts,  ///< and mappings that are plainly parts of one engine: `model`, `config`; where the
+           ///< mapping names an image, all of them
+  kWhole   ///< and all mappings
+};
+
+/// Reads `values`, without components in it that have an image of their own.
+ChartScope read_chart_scope(const Node& values, ScopeReach reach = ScopeReach::kParts);
 
 /// The image a mapping names: `image` as text or as registry, repository and tag; null if none.
 NodePtr chart_image(const Node& values);

@@ -48,15 +48,29 @@ bool is_component(const ChartScope& scope, std::string_view key) {
   return scope.distinctive >= 2 && (is_deployed(scope) || names_vllm(key));
 }
 
+bool names_model(const Word& word) {
+  const std::string_view text = word.text.view();
+  return text == "--model" || text.starts_with("--model=");
+}
+
+/// The model stands among the words: `vllm serve MODEL`, `--model MODEL`.
+bool words_name_model(const ChartScope& scope) {
+  return starts_engine(scope) ||
+         std::any_of(scope.arguments.begin(), scope.arguments.end(), names_model);
+}
+
 class Components {
  public:
   Components(const YamlFile& yaml, FileContents& out) : yaml_(yaml), out_(out) {}
 
   bool read(const Node& root) {
-    images_ = count_images(root, 0);
     const size_t before = out_.starts.size();
+    find_images(root, 0);
     const Place whole{"values", first_key(root)};
-    walk(root, whole, {}, 0);
+    ChartScope outer;
+    // Helm gives `global` to all charts below.
+    if (const Node* global = root.find("global")) outer = context_of(*global, {});
+    walk(root, whole, outer, 0);
     if (images_ == 1 && found_ == 1 && incomplete_) {
       out_.starts.resize(before);
       whole_file(root, whole);
@@ -70,14 +84,16 @@ class Components {
     Location where;
   };
 
-  int count_images(const Node& node, int depth) {
-    if (depth > kMaxDepth || !yaml_.limit.spend(64)) return 0;
-    int count = is_vllm_image(chart_image(node)) ? 1 : 0;
-    for (const Entry& entry : node.entries) {
-      if (entry.key.view() != "image") count += count_images(*entry.value, depth + 1);
+  void find_images(const Node& node, int depth) {
+    if (depth > kMaxDepth || !yaml_.limit.spend(64)) return;
+    if (is_vllm_image(chart_image(node))) {
+      ++images_;
+      image_owner_ = &node;
     }
-    for (const NodePtr& item : node.items) count += count_images(*item, depth + 1);
-    return count;
+    for (const Entry& entry : node.entries) {
+      if (entry.key.view() != "image") find_images(*entry.value, depth + 1);
+    }
+    for (const NodePtr& item : node.items) find_images(*item, depth + 1);
   }
 
   void walk(const Node& node, const Place& place, const ChartScope& outer, int depth) {
@@ -90,64 +106,49 @@ class Components {
     const bool found = is_component(depth == 0 || own_model ? full : scope, place.name);
     if (found) {
       ++found_;
-      incomplete_ = !own_model;
+      incomplete_ = (!own_model && !words_name_model(scope)) || full.image == nullptr;
       add(full, place);
     }
+    const ChartScope context = context_of(node, outer);
     for (const Entry& entry : node.entries) {
       const std::string plain = plain_key(entry.key.view());
       if (plain == "image" || is_beside_engine(plain)) continue;
-      walk_child(entry, found, full, depth);
+      walk_child(entry, found, context, depth);
     }
   }
 
-  void walk_child(const Entry& entry, bool found, const ChartScope& outer, int depth) {
+  void walk_child(const Entry& entry, bool found, const ChartScope& context, int depth) {
     const Node& value = *entry.value;
     // What belongs to a component was read with it.
     if (value.is_mapping() && (!found || chart_image(value) != nullptr)) {
-      walk(value, {entry.key.str(), entry.key.location()}, context_of(outer), depth + 1);
+      walk(value, {entry.key.str(), entry.key.location()}, context, depth + 1);
     }
     if (found) return;
     for (const NodePtr& item : value.items) {
       if (!item->is_mapping()) continue;
       const std::string name(text_of(item.get(), "name"));
-      walk(*item, {name.empty() ? entry.key.str() : name, first_key(*item)}, context_of(outer),
-           depth + 1);
+      walk(*item, {name.empty() ? entry.key.str() : name, first_key(*item)}, context, depth + 1);
     }
   }
 
-  /// What holds for the mappings below: not the model, whose place is beside other settings.
-  static ChartScope context_of(const ChartScope& outer) {
+  /// What `node` says for the mappings below.
+  static ChartScope context_of(const Node& node, const ChartScope& outer) {
     ChartScope context;
+    context.fill_from(read_chart_scope(node, ScopeReach::kOwn));
     context.fill_from(outer);
     if (!is_vllm_image(context.image)) context.image = nullptr;
     if (context.models.size() != 1) context.models.clear();
     return context;
   }
 
-  /// The only component lacks a model: the rest of the file is about it, too.
+  /// The only component lacks a model or an image, and the file has one: all of it is about the
+  /// same engine.
   void whole_file(const Node& root, const Place& place) {
-    ChartScope scope = read_chart_scope(root, true);
-    ChartScope own;
-    add_nested(root, 0, own);
-    scope.options.insert(scope.options.end(), own.options.begin(), own.options.end());
-    scope.arguments.insert(scope.arguments.end(), own.arguments.begin(), own.arguments.end());
-    scope.env.insert(scope.env.end(), own.env.begin(), own.env.end());
-    if (scope.command.empty()) scope.command = own.command;
+    ChartScope scope = read_chart_scope(root, ScopeReach::kWhole);
+    if (image_owner_ != &root) scope.append(read_chart_scope(*image_owner_));
     if (scope.models.size() > 1) scope.models.clear();
-    own.fill_from(scope);
-    scope.image = own.image;
-    scope.fill_from(own);
+    scope.image = chart_image(*image_owner_);
     add(scope, place);
-  }
-
-  /// The component itself, wherever it is.
-  void add_nested(const Node& node, int depth, ChartScope& own) {
-    if (depth > kMaxDepth || !yaml_.limit.spend(64)) return;
-    if (depth > 0 && is_vllm_image(chart_image(node))) {
-      own = read_chart_scope(node);
-      return;
-    }
-    for (const Entry& entry : node.entries) add_nested(*entry.value, depth + 1, own);
   }
 
   void add(const ChartScope& scope, const Place& place) {
@@ -164,23 +165,26 @@ class Components {
     if (scope.gpu_count != nullptr && !limits_gpus(scope.resources)) {
       pod.resources = limits_of("nvidia.com/gpu", scope.gpu_count);
     }
+    add_words(scope, pod);
+    read_rendered_pod(yaml_, std::move(pod), out_);
+  }
+
+  static void add_words(const ChartScope& scope, RenderedPod& pod) {
     if (starts_engine(scope)) {
+      pod.is_written = true;
       pod.command = scope.command;
       for (const Word& word : scope.arguments) pod.command.push_back(scalar_of(word.text));
-    } else {
-      pod.args = scope.options;
-      pod.args.insert(pod.args.end(), scope.arguments.begin(), scope.arguments.end());
-      const bool by_flag = std::any_of(pod.args.begin(), pod.args.end(), [](const Word& word) {
-        return word.text.view().substr(0, 7) == "--model" &&
-               (word.text.size() == 7 || word.text[7] == '=');
-      });
-      if (by_flag && !image_runs_serve(scope.image == nullptr ? "" : scope.image->scalar())) {
-        pod.run_module();
-      } else {
-        pod.serve(by_flag || scope.models.empty() ? nullptr : scope.models.front().get());
-      }
+      return;
     }
-    read_rendered_pod(yaml_, std::move(pod), out_);
+    pod.args = scope.options;
+    pod.args.insert(pod.args.end(), scope.arguments.begin(), scope.arguments.end());
+    if (!words_name_model(scope)) {
+      pod.serve(scope.models.empty() ? nullptr : scope.models.front().get());
+      return;
+    }
+    if (scope.options.empty()) pod.base.where = scope.arguments.front().text.location();
+    const std::string_view image = scope.image == nullptr ? "" : scope.image->scalar();
+    image_runs_serve(image) ? pod.serve(nullptr) : pod.run_module();
   }
 
   static bool limits_gpus(const NodePtr& resources) {
@@ -200,6 +204,7 @@ class Components {
   const YamlFile& yaml_;
   FileContents& out_;
   int images_ = 0;
+  const Node* image_owner_ = nullptr;
   int found_ = 0;
   bool incomplete_ = false;
 };

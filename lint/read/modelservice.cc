@@ -190,6 +190,7 @@ void read_container(const Role& role, const Node& container, FileContents& out) 
     complete(role, pod);
     add_flags(&container, kArguments, pod.args);
   } else {
+    pod.is_written = true;
     add_items(container.find("command"), pod.command);
     add_items(container.find("args"), pod.command);
   }

@@ -135,7 +135,7 @@ void read_rendered_pod(const YamlFile& yaml, RenderedPod pod, FileContents& out)
   read_pod(*spec, ConfigMaps(yaml), pod.base, out);
   for (size_t i = before; i < out.starts.size(); ++i) {
     EngineStart& start = out.starts[i];
-    start.where = pod.base.where;
+    if (!pod.is_written) start.where = pod.base.where;
     // Probes, volumes and limits are the chart's to add: what is missing here may be there.
     start.around = pod.base.around;
     for (const Word& word : pod.args) start.argv.push_back(expand_references(word, start.env));

@@ -47,6 +47,7 @@ NodePtr limits_of(std::string_view resource, NodePtr count);
 struct RenderedPod {
   EngineStart base;              ///< file, kind, name, place, replicas, nodes
   std::vector<NodePtr> command;  ///< program, and arguments where they are written as such
+  bool is_written = false;       ///< the command stands in the file and is the engine's place
   std::vector<Word> args;        ///< behind them
   std::vector<NodePtr> env;      ///< items `{name, value}`
   NodePtr image;
@@ -66,7 +67,7 @@ struct RenderedPod {
   void add_variables(const Node* list);
 };
 
-/// Reads the pod; its starts stand at `base.where`.
+/// Reads the pod; its starts stand at `base.where` unless their command is written.
 void read_rendered_pod(const YamlFile& yaml, RenderedPod pod, FileContents& out);
 
 }  // namespace kvbudget

@@ -168,15 +168,18 @@ bool hold_vllm_option(const std::vector<Word>& words) {
 
 bool mentions_vllm(std::string_view text) {
   if (contains_vllm(text)) return true;
-  static constexpr std::array<std::string_view, 9> kTelling = {"kaito.sh/",
-                                                               "max-model-len",
-                                                               "max_model_len",
-                                                               "tensor-parallel-size",
-                                                               "tensor_parallel_size",
-                                                               "gpu-memory-utilization",
-                                                               "gpu_memory_utilization",
-                                                               "kv-cache-dtype",
-                                                               "max-num-batched-tokens"};
+  static constexpr std::array<std::string_view, 12> kTelling = {"kaito.sh/",
+                                                                "maxModelLen",
+                                                                "gpuMemoryUtilization",
+                                                                "tensorParallelSize",
+                                                                "max-model-len",
+                                                                "max_model_len",
+                                                                "tensor-parallel-size",
+                                                                "tensor_parallel_size",
+                                                                "gpu-memory-utilization",
+                                                                "gpu_memory_utilization",
+                                                                "kv-cache-dtype",
+                                                                "max-num-batched-tokens"};
   return std::any_of(kTelling.begin(), kTelling.end(), [&](std::string_view name) {
     return text.find(name) != std::string_view::npos;
   });

@@ -65,6 +65,28 @@ TEST_CASE("values of unknown charts give what they spell") {
        "app:\n  resources: {limits: {nvidia.com/gpu: 1}}\n  decode: {extraArgs: [--max-model-len, "
        "'1']}\n  prefill: {extraArgs: [--block-size, '2', --dtype, half]}\n",
        "--block-size 2 --dtype half; gpu 1 nvidia.com/gpu"},
+      {"settings far from the image",
+       "inference: {server: {image: {repository: vllm/vllm-openai, tag: v1}, replicas: 2}}\n"
+       "modelParameters: {modelId: org/m, maxModelLen: 8192, maxNumSeqs: 4, numGpus: 1}\n",
+       "org/m --max-model-len 8192 --max-num-seqs 4; image vllm/vllm-openai:v1; gpu 1 "
+       "nvidia.com/gpu; replicas 2"},
+      {"a service by name",
+       "llmService: {image: vllm/vllm-openai, modelName: org/m, maxModelLen: 1}\nother: {image: x, "
+       "modelName: org/n}\n",
+       "org/m --max-model-len 1; image vllm/vllm-openai"},
+      {"what Helm gives to all charts",
+       "global: {image: {repository: vllm/vllm-openai, tag: v1}}\nmodels:\n- {hfModelId: org/m}\n- "
+       "{hfModelId: org/n, gpu: 4}\n",
+       "org/m; image vllm/vllm-openai:v1\norg/n; image vllm/vllm-openai:v1; gpu 4 nvidia.com/gpu"},
+      {"siblings do not lend their GPUs",
+       "image: vllm/vllm-openai\ninstances:\n  a: {model: org/m, gpu: {count: 2, type: L4}}\n  b: "
+       "{model: org/n}\n",
+       "org/m; image vllm/vllm-openai; gpu 2 L4 nvidia.com/gpu\norg/n; image vllm/vllm-openai"},
+      {"a pod's node selector",
+       "controllers:\n  a:\n    pod: {nodeSelector: {nvidia.com/gpu.product: L4}}\n    "
+       "containers:\n "
+       "     app: {image: vllm/vllm-openai, command: [vllm, serve], args: [org/m]}\n",
+       "org/m; image vllm/vllm-openai; gpu L4"},
       {"templates",
        "image: 'vllm/vllm-openai:{{ tag }}'\nmodel: '${model}'\nmaxModelLen: '{{ len }}'\n",
        "?${model} --max-model-len ?{{ len }}; image ?vllm/vllm-openai:{{ tag }}"},
@@ -89,4 +111,16 @@ TEST_CASE("a component of a chart stands at its key") {
   CHECK(line_of(contents.starts[0].where) == 2);
   CHECK(position_of(contents.starts[0], "org/m") == "3:10");
   CHECK(position_of(contents.starts[0], "4096") == "4:16");
+}
+
+TEST_CASE("a command that values write is the engine's place") {
+  for (const char* words :
+       {"command: [vllm, serve, org/m]", "args: [--model, org/m, --seed, '1']"}) {
+    INFO(words);
+    const SourceFile file("values.yaml",
+                          "a: 1\napp:\n  image: vllm/vllm-openai\n  " + std::string(words) + "\n");
+    const FileContents contents = read_file(file);
+    REQUIRE(contents.starts.size() == 1);
+    CHECK(line_of(contents.starts[0].where) == 4);
+  }
 }
