@@ -34,7 +34,7 @@ bool add_options(const YamlFile& yaml, const Node* config, RenderedPod& pod) {
   const ConfigMaps maps(yaml);
   const Node* data = config == nullptr ? nullptr : maps.find(config->scalar());
   const Node* text = data == nullptr ? nullptr : data->find("inference_config.yaml");
-  if (text == nullptr || !text->is_scalar() || !yaml.limit.spend_on(*text)) return false;
+  if (text == nullptr || !text->is_scalar() || !maps.spend_on(*text)) return false;
   const Document options = parse_yaml(text->text);
   const Node* vllm = options.roots.empty() ? nullptr : options.roots.front()->find("vllm");
   if (vllm == nullptr) return false;
@@ -61,10 +61,13 @@ NodePtr partition_of(const Node* partition) {
 
 void read_preset(const YamlFile& yaml, const NodePtr& preset, const Node* config, RenderedPod pod,
                  FileContents& out) {
-  pod.serve(model_of(preset).get());
-  if (!add_options(yaml, config, pod)) {
-    pod.args.push_back(word_over("(chosen by KAITO)", preset->text));
-    pod.args.back().known = false;
+  const NodePtr model = model_of(preset);
+  const bool complete = add_options(yaml, config, pod);
+  pod.serve(model.get());
+  if (!complete) {  // in front, where no flag takes it for its value
+    Word chosen = word_over("(chosen by KAITO)", preset->text);
+    chosen.known = false;
+    pod.args.insert(pod.args.begin() + (model == nullptr ? 0 : 1), std::move(chosen));
   }
   read_rendered_pod(yaml, std::move(pod), out);
 }

@@ -6,6 +6,8 @@
 namespace kvbudget {
 namespace {
 
+constexpr uint64_t kRootBytes = 16;  // what looking for ConfigMaps costs, a document
+
 bool is_written(const Node& value) {
   return value.kind != Node::Kind::kNull && !(value.is_scalar() && value.text.empty());
 }
@@ -131,6 +133,7 @@ void read_rendered_pod(const YamlFile& yaml, RenderedPod pod, FileContents& out)
   const NodePtr spec = map_of({{"nodeSelector", std::move(pod.node_selector)},
                                {"affinity", std::move(pod.affinity)},
                                {"containers", list_of({std::move(container)})}});
+  if (!yaml.limit.spend(kRootBytes * yaml.roots.size())) return;
   const size_t before = out.starts.size();
   read_pod(*spec, ConfigMaps(yaml), pod.base, out);
   for (size_t i = before; i < out.starts.size(); ++i) {

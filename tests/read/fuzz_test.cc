@@ -16,7 +16,7 @@ struct Sample {
   std::string text;
 };
 
-std::array<Sample, 5> samples() {
+std::array<Sample, 8> samples() {
   return {{
       {"deployment.yaml", R"x(apiVersion: apps/v1
 kind: Deployment
@@ -71,6 +71,53 @@ docker run --gpus '"device=0,1"' -e A=1 vllm/vllm-openai --model m
 )x"},
       {"pod.json", R"x({"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [
   {"name": "c", "image": "vllm/vllm-openai", "args": ["--model", "org\/name", "\u00e9"]}]}}
+)x"},
+      {"values.yaml", R"x(servingEngineSpec:
+  modelSpec:
+  - {name: a, repository: vllm/vllm-openai, tag: v0.9.0, modelURL: org/name, requestGPU: 1}
+  - modelURL: "org/{{ .x }}"
+    vllmConfig: {maxModelLen: 4096, enablePrefixCaching: true, extraArgs: [--seed, '1']}
+---
+modelArtifacts: {name: org/name, uri: "hf://org/name"}
+decode: {parallelism: {tensor: 2}, containers: [{modelCommand: vllmServe, args: [-x]}]}
+---
+image: {repository: vllm/vllm-openai, tag: v1}
+model: {name: org/name}
+vllm: {max_model_len: 4096, extraArgs: "--seed 1 'a b'", gpu: {count: 1, type: L4}}
+---
+catalog: {a: {engine: VLLM, url: "hf://org/name", resourceProfile: "nvidia-gpu-l4:1"}}
+)x"},
+      {"resources.yaml", R"x(apiVersion: kubeai.org/v1
+kind: Model
+metadata: {name: a}
+spec: {engine: VLLM, url: 'hf://org/name?x', args: [--a=b], env: {A: b}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: c}
+data: {inference_config.yaml: "vllm:\n  max-model-len: 1\n"}
+---
+apiVersion: kaito.sh/v1beta1
+kind: Workspace
+metadata: {name: w}
+inference: {preset: {name: phi-4}, config: c}
+---
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+spec: {source: {helm: {parameters: [{name: 'vllm.model\.x.name', value: org/name}]}}}
+)x"},
+      {"main.tf", R"x(resource "a" "b" {
+  values = [<<-EOT
+    vllm:
+      model: org/name
+      maxModelLen: ${var.length}
+  EOT
+  ]
+  user_data = <<EOF
+#!/bin/bash
+docker run vllm/vllm-openai --model m
+EOF
+}
 )x"},
   }};
 }
@@ -165,5 +212,6 @@ TEST_CASE("the same damage to a script of one letter leads nowhere") {
     read_damaged("f.yaml", text);
     read_damaged("f.sh", text);
     read_damaged("f.json", text);
+    read_damaged("f.tf", "x = <<E\n" + text);
   }
 }

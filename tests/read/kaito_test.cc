@@ -26,8 +26,8 @@ TEST_CASE("KAITO's presets name the model, the rest is KAITO's choice") {
       {"own template",
        "{template: {spec: {containers: [{name: x, command: [vllm, serve, org/m]}]}}}", "org/m"},
       {"options", "{preset: {name: phi-4}, config: c}",
-       "microsoft/phi-4 --max-model-len 8192 --enable-prefix-caching --no-enable-chunked-prefill "
-       "?(chosen by KAITO)"},
+       "microsoft/phi-4 ?(chosen by KAITO) --max-model-len 8192 --enable-prefix-caching "
+       "--no-enable-chunked-prefill"},
       {"nothing", "{}", ""},
   };
   for (const Case& item : cases) {
@@ -62,7 +62,7 @@ TEST_CASE("KAITO's sets, slices, roles and other runtimes are read") {
        "kind: InferenceSet\nmetadata: {name: s}\nspec:\n  replicas: 2\n  template:\n"
        "    inference: {preset: {name: phi-4}}\n    resource: {partition: {mode: mig, profile: "
        "1g.10gb}}\n",
-       "microsoft/phi-4 --served-model-name s ?(chosen by KAITO); gpu 1 nvidia.com/mig-1g.10gb; "
+       "microsoft/phi-4 ?(chosen by KAITO) --served-model-name s; gpu 1 nvidia.com/mig-1g.10gb; "
        "replicas 2"},
       {"roles",
        "kind: MultiRoleInference\nmetadata: {name: r}\nspec:\n  model: {name: org/m}\n  roles:\n"
