@@ -7,6 +7,7 @@
 #include "lint/engine/image.h"
 #include "lint/engine/json_text.h"
 #include "lint/engine/resolve.h"
+#include "lint/find_draft.h"
 #include "lint/models/online_quantization.h"
 
 namespace kvbudget {
@@ -213,12 +214,6 @@ void check_uncounted(Deployment& d) {
   if (d.settings.is_true("enable-lora")) {
     missing(d, "lora", "the slots of LoRA adapters are not counted yet", "judge this one by hand");
   }
-  const std::string draft = d.settings.text("speculative-config");
-  if (draft.find("\"model\"") != std::string::npos || d.settings.has("speculative-model") ||
-      d.settings.has("spec-model")) {
-    missing(d, "draft model", "the draft model's memory is not counted yet",
-            "judge this one by hand");
-  }
   if (d.settings.text("ec-transfer-config").find("ec_producer") != std::string::npos) {
     missing(d, "kv cache", "an encoder instance keeps no KV cache", "nothing to do");
   }
@@ -279,6 +274,7 @@ Deployment resolve_deployment(const EngineStart& start, const Inputs& inputs) {
   find_version(d, inputs);
   find_settings(d, inputs);
   find_model(d, inputs);
+  find_draft(d, inputs, folder_of(d.start.file));
   find_gpus(d, inputs);
   check_overrides(d);
   check_uncounted(d);

@@ -10,6 +10,7 @@
 #include "lint/engine/defaults.h"
 #include "lint/engine/json_text.h"
 #include "lint/engine/numbers.h"
+#include "lint/engine/speculation.h"
 
 namespace kvbudget {
 namespace {
@@ -54,7 +55,6 @@ class Resolver {
   void resolve_graphs();
 
   uint64_t default_tokens(uint64_t factor) const;
-  uint32_t mtp_layers() const;
   bool graphs_are_off();
   std::optional<std::vector<int64_t>> given_sizes();
   std::optional<uint64_t> given_largest_size();
@@ -70,7 +70,6 @@ class Resolver {
 ResolveResult Resolver::resolve() {
   engine_.release.number = input_.version.minor * 100U + input_.version.patch;
   resolve_speculation();
-  engine_.mtp_layers = mtp_layers();
   resolve_parallelism();
   resolve_dtypes();
   resolve_engine();
@@ -140,41 +139,17 @@ void Resolver::resolve_parallelism() {
   facts_.data_parallel = engine_.data_parallel;
 }
 
-// `--speculative-config` from 0.8.3, single flags before.
 void Resolver::resolve_speculation() {
-  if (const auto tokens = given("num-speculative-tokens", 0)) {
-    engine_.num_speculative_tokens = static_cast<uint32_t>(bounded(*tokens));
-    facts_.speculation = "draft_model";
-  }
-  // Short forms of the object's members, from 0.22.
-  if (const auto tokens = given("spec-tokens", 0)) {
-    engine_.num_speculative_tokens = static_cast<uint32_t>(bounded(*tokens));
-    facts_.speculation = settings_.has("spec-method") ? text("spec-method") : "draft_model";
-  }
-  const Setting* const setting = settings_.find("speculative-config");
-  if (!setting) return;
-  if (!setting->known || !is_json_object(setting->value)) {
-    unreadable("speculative-config");
-    return;
-  }
-  const std::optional<std::string> method = json_member(setting->value, "method");
-  const std::string model = json_member(setting->value, "model").value_or("");
-  const bool eagle =
-      model.find("eagle") != std::string::npos || model.find("EAGLE") != std::string::npos;
-  const std::string otherwise = facts_.speculation.empty() ? "draft_model" : facts_.speculation;
-  facts_.speculation = method.value_or(eagle ? "eagle" : otherwise);
-  const std::optional<std::string> tokens = json_member(setting->value, "num_speculative_tokens");
-  // MTP layers draft one token each and a checkpoint rarely holds more than one.
-  const int64_t fallback = std::max<int64_t>(engine_.num_speculative_tokens,
-                                             facts_.speculation.ends_with("mtp") ? 1 : 0);
-  const int64_t value = tokens ? python_int(*tokens).value_or(fallback) : fallback;
-  engine_.num_speculative_tokens =
-      static_cast<uint32_t>(bounded(static_cast<uint64_t>(std::max<int64_t>(value, 0))));
-}
-
-// One layer of the checkpoint drafts all tokens.
-uint32_t Resolver::mtp_layers() const {
-  return facts_.speculation.ends_with("mtp") && engine_.num_speculative_tokens > 0 ? 1 : 0;
+  given("num-speculative-tokens", 0);
+  std::string unknown;
+  const std::optional<Speculation> asked = read_speculation(settings_, &unknown);
+  if (!unknown.empty()) unreadable(unknown);
+  if (!asked) return;
+  facts_.speculation = asked->method;
+  // The checkpoint's own layers draft one token each unless more are asked for.
+  const bool own = asked->method == "mtp" && facts_.model != nullptr && facts_.model->mtp;
+  const uint64_t stated = own ? facts_.model->mtp->steps : asked->method == "mtp" ? 1 : 0;
+  engine_.num_speculative_tokens = static_cast<uint32_t>(bounded(asked->tokens.value_or(stated)));
 }
 
 void Resolver::resolve_length() {

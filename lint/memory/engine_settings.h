@@ -54,7 +54,6 @@ struct EngineSettings {
   bool hybrid_kv_cache_manager = true;
   std::string mamba_cache_mode = "none";
   uint32_t num_speculative_tokens = 0;
-  uint32_t mtp_layers = 0;  ///< of the checkpoint's own draft, with caches like its last layers'
   double cpu_offload_gib = 0.0;  ///< per GPU
 };
 

@@ -257,24 +257,6 @@ ModelShape without_windows(const ModelShape& model) {
   return plain;
 }
 
-// Multi-token-prediction layers stand behind the decoder's and attend as its last attention layer
-// does; DeepSeek-V4's keep the window alone.
-ModelShape with_draft_layers(const ModelShape& model, uint32_t count) {
-  ModelShape drafted = model;
-  const bool windowed = is_deepseek_v4(model);
-  const auto last =
-      std::find_if(model.caches.rbegin(), model.caches.rend(), [&](const LayerCache& layer) {
-        if (windowed) return layer.kind == CacheKind::kSlidingMla && !layer.stored_type;
-        return layer.kind == CacheKind::kFull || layer.kind == CacheKind::kMla;
-      });
-  if (last != model.caches.rend()) {
-    drafted.caches.insert(drafted.caches.end(), count, *last);
-    for (uint32_t i = 0; i < count; ++i)
-      drafted.caches[model.caches.size() + i].layer = model.num_layers - 1;
-  }
-  return drafted;
-}
-
 }  // namespace
 
 StageLayers stage_layers(uint32_t num_layers, uint32_t stages, uint32_t stage) {
@@ -311,11 +293,6 @@ PlanInput plan_input(const ModelShape& model, const EngineSettings& settings) {
     EngineSettings newer = settings;
     newer.v0_engine = false;
     return plan_input(without_windows(model), newer);
-  }
-  if (settings.mtp_layers != 0) {
-    EngineSettings without = settings;
-    without.mtp_layers = 0;
-    return plan_input(with_draft_layers(model, settings.mtp_layers), without);
   }
   PlanInput input;
   input.release = settings.release;

@@ -135,6 +135,16 @@ struct EncoderProfile {
   uint64_t item_peak = 0;    ///< elements alive in the widest layer of the tower
 };
 
+/// What drafts tokens for a model, as the engine holds it on the last pipeline stage: an MTP layer
+/// of the checkpoint, an EAGLE head, a whole model.
+struct DraftLayers {
+  uint32_t steps = 0;           ///< tokens that the checkpoint drafts in a row, 0 not stated
+  std::vector<Weight> weights;  ///< of no layer: kLastStage, or kLastStageCopy for what one stage
+                                ///< shares with the model
+  std::vector<Weight> heads;    ///< copies of the model's head, which releases before 0.16 keep
+  std::vector<LayerCache> caches;
+};
+
 struct ModelShape {
   std::string id;            ///< "meta-llama/Llama-3.1-8B-Instruct", or the path of its config
   std::string architecture;  ///< "LlamaForCausalLM"
@@ -165,6 +175,7 @@ struct ModelShape {
   std::vector<LayerCache> caches;
   std::optional<uint64_t> checkpoint_bytes;  ///< from the safetensors index beside the config
   std::string kv_cache_scheme;  ///< KV dtype that the checkpoint asks for ("fp8"), empty if none
+  std::optional<DraftLayers> mtp;  ///< in the checkpoint, loaded only when it is asked to draft
   bool generates = true;        ///< false: pooling or encoder model, no KV cache
 };
 

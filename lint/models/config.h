@@ -52,6 +52,13 @@ class Config {
   /// The object under `key`, if there is one.
   std::optional<Config> nested(std::string_view key) const;
 
+  /// The same with an error of its own: what fails there does not fail here.
+  Config apart(std::string& error) const {
+    Config other = *this;
+    other.error_ = &error;
+    return other;
+  }
+
   const Json& json() const { return *object_; }
   bool failed() const { return !error_->empty(); }
   void fail(std::string message) const;

@@ -132,6 +132,22 @@ void apply_chunks(const Config& config, uint32_t layer, LayerPlan& plan) {
   plan.window_tokens = static_cast<uint32_t>(chunk);
 }
 
+// Of a layer that may have experts.
+Feed feed_of(const Config& config, const Moe& moe) {
+  if (!moe.beside_mlp && !moe.optional) return Feed::kExperts;
+  if (config.count(moe.experts, 1u << 16).value_or(0) == 0) return Feed::kMlp;
+  return moe.beside_mlp ? Feed::kMlpAndExperts : Feed::kExperts;
+}
+
+void check_length(const Config& config, const char* key, size_t entries, uint32_t layers) {
+  if (entries > 0 && entries < layers) {
+    config.fail("key '" + std::string(key) + "' has " + std::to_string(entries) + " entries for " +
+                std::to_string(layers) + " layers");
+  }
+}
+
+}  // namespace
+
 LayerPlan base_plan(const Config& config, const Family& family, uint32_t index,
                     const ModelShape& shape) {
   LayerPlan layer;
@@ -152,22 +168,6 @@ LayerPlan base_plan(const Config& config, const Family& family, uint32_t index,
   if (family.mla && !family.expanded_latent) layer.kind = CacheKind::kMla;
   return layer;
 }
-
-// Of a layer that may have experts.
-Feed feed_of(const Config& config, const Moe& moe) {
-  if (!moe.beside_mlp && !moe.optional) return Feed::kExperts;
-  if (config.count(moe.experts, 1u << 16).value_or(0) == 0) return Feed::kMlp;
-  return moe.beside_mlp ? Feed::kMlpAndExperts : Feed::kExperts;
-}
-
-void check_length(const Config& config, const char* key, size_t entries, uint32_t layers) {
-  if (entries > 0 && entries < layers) {
-    config.fail("key '" + std::string(key) + "' has " + std::to_string(entries) + " entries for " +
-                std::to_string(layers) + " layers");
-  }
-}
-
-}  // namespace
 
 std::vector<LayerPlan> plan_layers(const Config& config, const Family& family, ModelShape& shape) {
   const Windows windows(config, family);
@@ -203,11 +203,8 @@ std::vector<LayerPlan> plan_layers(const Config& config, const Family& family, M
   return plan;
 }
 
-namespace {
-
-// The caches of one pass through a layer.
-void add_layer_caches(const Config& config, const Family& family, uint32_t index,
-                      const LayerPlan& plan, ModelShape& shape) {
+void add_layer_caches(const Config& config, const Family& family, const LayerPlan& plan,
+                      uint32_t index, ModelShape& shape) {
   LayerCache cache;
   cache.layer = index;
   if (family.deepseek_v4) {
@@ -231,14 +228,12 @@ void add_layer_caches(const Config& config, const Family& family, uint32_t index
   shape.caches.push_back(std::move(state));
 }
 
-}  // namespace
-
 void add_caches(const Config& config, const Family& family, const std::vector<LayerPlan>& plan,
                 ModelShape& shape) {
   const uint64_t passes = family.passes.empty() ? 1 : config.required(family.passes, 64);
   for (uint32_t i = 0; i < plan.size() && !config.failed(); ++i) {
     for (uint64_t pass = 0; pass < passes; ++pass) {
-      add_layer_caches(config, family, i, plan[i], shape);
+      add_layer_caches(config, family, plan[i], i, shape);
     }
   }
   // The engine builds the shared blocks first.

@@ -30,9 +30,17 @@ struct LayerPlan {
   bool own_cache = true;      ///< false: uses the cache of an earlier layer
 };
 
+/// What all layers of a family have in common; `index` matters where widths are a list.
+LayerPlan base_plan(const Config& config, const Family& family, uint32_t index,
+                    const memory::ModelShape& shape);
+
 /// One entry per layer. Sets ModelShape::sliding_window; fails on `config` for what is unknown.
 std::vector<LayerPlan> plan_layers(const Config& config, const Family& family,
                                    memory::ModelShape& shape);
+
+/// The caches of one pass through a layer.
+void add_layer_caches(const Config& config, const Family& family, const LayerPlan& plan,
+                      uint32_t index, memory::ModelShape& shape);
 
 /// The caches that the layers keep.
 void add_caches(const Config& config, const Family& family, const std::vector<LayerPlan>& plan,

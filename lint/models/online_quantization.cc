@@ -28,11 +28,15 @@ bool quantize_online(memory::ModelShape& shape, std::string_view method) {
   } else {
     return false;
   }
-  for (Weight& weight : shape.weights) {
-    if (weight.linear && !weight.format.fixed_type && (weight.expert || !experts_only)) {
-      weight.format = format;
+  const auto convert = [&](std::vector<Weight>& weights) {
+    for (Weight& weight : weights) {
+      if (weight.linear && !weight.format.fixed_type && (weight.expert || !experts_only)) {
+        weight.format = format;
+      }
     }
-  }
+  };
+  convert(shape.weights);
+  if (shape.mtp) convert(shape.mtp->weights);
   shape.quantization = method;
   return true;
 }

@@ -8,6 +8,7 @@
 #include "lint/models/family.h"
 #include "lint/models/layers.h"
 #include "lint/models/model_files.h"
+#include "lint/models/mtp.h"
 #include "lint/models/multimodal.h"
 #include "lint/models/quantization.h"
 #include "lint/models/rope.h"
@@ -108,6 +109,7 @@ void fill(const Config& root, const models::TextPart& decoder, const ModelFiles&
   if (config.failed()) return;
   models::WeightList list(shape, quantization);
   models::add_weights(config, family, plan, list, shape);
+  models::read_mtp(root, config, family, plan, quantization, shape);
   if (shape.multimodal) {
     models::add_towers(root, shape, list);
     shape.encoder = models::read_encoder_profile(root);

@@ -51,7 +51,7 @@ void WeightList::add(std::vector<Weight> tensor) {
 
 const WeightFormat* WeightList::format_of(std::string_view module, std::string_view part,
                                           bool expert) const {
-  std::string path = "layers." + std::to_string(layer_) + ".";
+  std::string path = path_;
   path += module;
   path += '.';
   path += part;

@@ -158,20 +158,22 @@ void add_head(const Family& family, const ModelShape& shape, uint64_t width, Wei
 
 }  // namespace
 
+void add_decoder_layer(const Config& config, const Family& family, const LayerPlan& plan,
+                       uint32_t layer, WeightList& list, ModelShape& shape) {
+  if (plan.attention && !family.zamba2) add_mixer(config, family, plan, layer, shape, list);
+  if (plan.beside_width > 0) add_mlp(config, family, plan.beside_width, shape, list);
+  if (plan.state) add_state_layer(config, family.state, shape, list);
+  add_feed(config, family, plan, layer, shape, list);
+  const uint64_t norm = norm_rows(family.norm, shape.hidden_size);
+  if (norm > 0 && plan.norms > 0) list.vectors("layernorm", norm, plan.norms);
+}
+
 void add_weights(const Config& config, const Family& family, const std::vector<LayerPlan>& plan,
                  WeightList& list, ModelShape& shape) {
   const uint64_t width = add_embedding(config, family, shape, list);
-  const uint64_t norm = norm_rows(family.norm, shape.hidden_size);
   for (uint32_t layer = 0; layer < plan.size() && !config.failed(); ++layer) {
     list.set_layer(layer);
-    if (plan[layer].attention && !family.zamba2)
-      add_mixer(config, family, plan[layer], layer, shape, list);
-    if (plan[layer].beside_width > 0) {
-      add_mlp(config, family, plan[layer].beside_width, shape, list);
-    }
-    if (plan[layer].state) add_state_layer(config, family.state, shape, list);
-    add_feed(config, family, plan[layer], layer, shape, list);
-    if (norm > 0 && plan[layer].norms > 0) list.vectors("layernorm", norm, plan[layer].norms);
+    add_decoder_layer(config, family, plan[layer], layer, list, shape);
   }
   if (family.zamba2) add_shared_blocks(config, plan, shape, list);
   if (family.gemma4) add_layer_embeddings(config, shape, list);

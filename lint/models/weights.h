@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lint/memory/model_shape.h"
@@ -29,7 +30,12 @@ class WeightList {
   WeightList(memory::ModelShape& shape, const Quantization& quantization)
       : shape_(shape), quantization_(quantization) {}
 
-  void set_layer(uint32_t layer) { layer_ = layer; }
+  void set_layer(uint32_t layer) { set_layer(layer, "layers." + std::to_string(layer) + "."); }
+  /// `path` is how quantisation lists name what follows.
+  void set_layer(uint32_t layer, std::string path) {
+    layer_ = layer;
+    path_ = std::move(path);
+  }
   /// The modules that follow are the `part`-th of their kind in the layer.
   void set_part(uint32_t part) { part_ = part; }
 
@@ -48,7 +54,7 @@ class WeightList {
   void float_vector(std::string_view name, uint64_t rows) { float_matrix(name, rows, 1); }
   /// A matrix in the model's dtype that is divided by rows and never quantised.
   void derived(std::string_view name, uint64_t rows, uint64_t columns);
-  /// A matrix that is never quantised and held whole: a router.
+  /// A matrix that is never quantised and held whole: a router, torch's own nn.Linear.
   void router(std::string_view name, uint64_t rows, uint64_t columns);
 
   /// Outside of layers.
@@ -71,8 +77,13 @@ class WeightList {
   const Quantization& quantization_;
   uint32_t layer_ = 0;
   uint32_t part_ = 0;
+  std::string path_;
   std::map<std::string, size_t, std::less<>> last_;  ///< where a tensor's newest entry starts
 };
+
+/// Attention or state, MLP or experts, and norms of one layer.
+void add_decoder_layer(const Config& config, const Family& family, const LayerPlan& plan,
+                       uint32_t layer, WeightList& list, memory::ModelShape& shape);
 
 /// Embeddings, head, norms, attention and MLPs or experts of every layer.
 void add_weights(const Config& config, const Family& family, const std::vector<LayerPlan>& plan,

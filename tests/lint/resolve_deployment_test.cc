@@ -51,9 +51,41 @@ TEST_CASE("what the engine refuses is never said to start") {
 
 TEST_CASE("memory that is not counted, and shapes that are overridden, are not judged") {
   CHECK_FALSE(resolved({"--enable-lora"}).estimate.has_value());
-  CHECK_FALSE(resolved({"--speculative-config", R"({"model":"org/draft"})"}).estimate.has_value());
   CHECK_FALSE(resolved({"--hf-overrides", R"({"num_hidden_layers":2})"}).estimate.has_value());
   CHECK(resolved({"--hf-overrides", R"({"rope_theta":10000})"}).estimate.has_value());
+}
+
+TEST_CASE("what drafts tokens is loaded too, or named when it is not known") {
+  const auto drafting = [](const std::string& config) {
+    return resolved({"--speculative-config", config});
+  };
+  const uint64_t plain = resolved({}).estimate->term("weights")->bytes.best;
+  const Deployment model =
+      drafting(R"({"model": "Qwen/Qwen2.5-0.5B-Instruct", "num_speculative_tokens": 2})");
+  REQUIRE(model.estimate.has_value());
+  CHECK(model.estimate->term("weights")->bytes.best > plain + (uint64_t{900} << 20));
+  CHECK(model.shape->caches.size() == 28 + 24);
+  const Deployment words = drafting(R"({"method": "ngram", "num_speculative_tokens": 2})");
+  REQUIRE(words.estimate.has_value());
+  CHECK(words.estimate->term("weights")->bytes.best == plain);
+
+  struct Case {
+    const char* config;
+    const char* missing;
+  };
+  const Case cases[] = {
+      {R"({"model": "org/draft", "num_speculative_tokens": 2})", "org/draft"},
+      {R"({"method": "eagle3", "num_speculative_tokens": 2})", "names no model"},
+      {R"({"method": "mtp", "num_speculative_tokens": 1})", "multi-token-prediction"},
+      {R"({"method": "sorcery", "model": "org/draft"})", "sorcery"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.config);
+    const Deployment d = drafting(c.config);
+    CHECK_FALSE(d.estimate.has_value());
+    REQUIRE(d.missing.size() == 1);
+    CHECK(d.missing.front().detail.find(c.missing) != std::string::npos);
+  }
 }
 
 TEST_CASE("a release newer than the data is judged as the newest known one, and said to be") {

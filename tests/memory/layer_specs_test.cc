@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "lint/memory/bytes.h"
+#include "lint/memory/draft.h"
 #include "tests/memory/planning_cases.h"
 #include "tests/support/catch.h"
 
@@ -205,9 +206,10 @@ TEST_CASE("a draft of DeepSeek-V4 keeps the window alone") {
   entries.tokens_per_state = 4;
   entries.block_tokens = 0;
   model.caches = {window, entries, state};
-  EngineSettings settings = settings_of(3200, "none");
-  settings.mtp_layers = 1;
-  const PlanInput input = plan_input(model, settings);
+  const EngineSettings settings = settings_of(3200, "none");
+  DraftLayers draft;
+  draft.caches = {window};
+  const PlanInput input = plan_input(with_draft(model, draft, settings.release), settings);
   REQUIRE(input.layers.size() == 4);
   CHECK(input.layers[3] == input.layers[0]);
   CHECK(input.specs[input.layers[1]].block_tokens == 256);
