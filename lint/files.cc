@@ -99,6 +99,12 @@ FolderResult DiskFiles::list(const std::string& path) const {
   return result;
 }
 
+std::string DiskFiles::absolute(const std::string& path) const {
+  std::error_code error;
+  const fs::path full = fs::absolute(path, error);
+  return error ? path : full.lexically_normal().string();
+}
+
 std::string DiskFiles::write(const std::string& path, std::string_view text) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(text.data(), static_cast<std::streamsize>(text.size()));

@@ -40,6 +40,8 @@ class FileSystem {
   /// Reads a whole file of at most `max_bytes`.
   virtual ReadResult read(const std::string& path, uint64_t max_bytes) const = 0;
   virtual FolderResult list(const std::string& path) const = 0;
+  /// The path from the root, without "." and ".."; as given where there is no root.
+  virtual std::string absolute(const std::string& path) const { return path; }
   /// Replaces the file; the error is empty when that worked.
   virtual std::string write(const std::string& path, std::string_view text) = 0;
 };
@@ -50,6 +52,7 @@ class DiskFiles : public FileSystem {
   FileKind kind(const std::string& path) const override;
   ReadResult read(const std::string& path, uint64_t max_bytes) const override;
   FolderResult list(const std::string& path) const override;
+  std::string absolute(const std::string& path) const override;
   std::string write(const std::string& path, std::string_view text) override;
 };
 
@@ -62,6 +65,8 @@ class SourceStore {
   const SourceFile* open(const std::string& path, std::string* error);
   /// Keeps text that was read elsewhere (standard input).
   const SourceFile* add(const std::string& path, std::string bytes);
+  /// Drops every file: what pointed into them is gone, and the next open() reads anew.
+  void forget() { sources_.clear(); }
 
  private:
   FileSystem& files_;

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "lint/ignore_files.h"
+
 namespace kvbudget {
 
 namespace {
@@ -43,7 +45,8 @@ bool is_skipped(std::string_view folder) {
 
 class Walker {
  public:
-  explicit Walker(const FileSystem& files) : files_(files) {}
+  Walker(const FileSystem& files, const SkipPath& skip)
+      : files_(files), skip_(skip), ignored_(files) {}
 
   void visit(std::string path) {
     if (path == "-") return add(path, true);
@@ -68,8 +71,12 @@ class Walker {
     if (!folder.error.empty()) result_.errors.push_back({path, folder.error});
     for (const FolderEntry& entry : folder.entries) {
       const std::string child = join_path(path, entry.name);
-      if (entry.kind == FileKind::kFile && is_candidate(entry.name)) add(child, false);
-      if (entry.kind == FileKind::kFolder && !is_skipped(entry.name)) visit_folder(child);
+      const bool is_folder = entry.kind == FileKind::kFolder;
+      const bool wanted = is_folder ? !is_skipped(entry.name)
+                                    : entry.kind == FileKind::kFile && is_candidate(entry.name);
+      if (!wanted || ignored_.covers(child, is_folder) || (skip_ && skip_(child))) continue;
+      if (is_folder) visit_folder(child);
+      if (!is_folder) add(child, false);
     }
   }
 
@@ -80,14 +87,17 @@ class Walker {
   }
 
   const FileSystem& files_;
+  const SkipPath& skip_;
+  IgnoreFiles ignored_;
   std::map<std::string, size_t> seen_;  // index in result_.files
   WalkResult result_;
 };
 
 }  // namespace
 
-WalkResult walk(const FileSystem& files, const std::vector<std::string>& paths) {
-  Walker walker(files);
+WalkResult walk(const FileSystem& files, const std::vector<std::string>& paths,
+                const SkipPath& skip) {
+  Walker walker(files, skip);
   for (const std::string& path : paths) walker.visit(path);
   return walker.take();
 }

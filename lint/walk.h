@@ -1,6 +1,7 @@
 // From the paths of the command line to the files to read, in an order that never changes.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,8 +26,13 @@ struct WalkResult {
   std::vector<PathError> errors;
 };
 
-/// `-` (standard input) stays as it is.
-WalkResult walk(const FileSystem& files, const std::vector<std::string>& paths);
+/// Whether a file or folder that was met, not named, is to be left out.
+using SkipPath = std::function<bool(const std::string& path)>;
+
+/// `-` (standard input) stays as it is. What .gitignore files of the folders on the way name is
+/// left out, up to the repository's root.
+WalkResult walk(const FileSystem& files, const std::vector<std::string>& paths,
+                const SkipPath& skip = {});
 
 /// Whether a file found in a folder can hold an engine start, by its name.
 bool is_candidate(std::string_view file_name);

@@ -40,8 +40,29 @@ TEST_CASE("a walk leaves out what holds no engine start") {
                           {"d/vllm.service", ""},
                           {"d/weights.safetensors", ""},
                           {"d/.github/workflows/a.yml", ""}};
-  CHECK(found(files, {"d"}) ==
-        Paths{"d/.github/workflows/a.yml", "d/docker-compose.yml", "d/run.sh"});
+  CHECK(found(files, {"d"}) == Paths{"d/.github/workflows/a.yml", "d/Dockerfile.gpu",
+                                     "d/docker-compose.yml", "d/run.sh", "d/vllm.service"});
+}
+
+TEST_CASE("a walk leaves out what .gitignore files name, up to the repository's root") {
+  const MemoryFiles files{{".gitignore", "*.yaml\n"},
+                          {"r/.git/HEAD", ""},
+                          {"r/.gitignore", "out/\n/top.sh\n"},
+                          {"r/out/a.yaml", ""},
+                          {"r/top.sh", ""},
+                          {"r/d/top.sh", ""},
+                          {"r/d/.gitignore", "*.yml\n!keep.yml\n"},
+                          {"r/d/a.yml", ""},
+                          {"r/d/keep.yml", ""},
+                          {"r/d/b.yaml", ""}};
+  CHECK(found(files, {"r"}) == Paths{"r/d/b.yaml", "r/d/keep.yml", "r/d/top.sh"});
+  CHECK(found(files, {"r/out/a.yaml"}) == Paths{"r/out/a.yaml"});
+}
+
+TEST_CASE("a walk asks whether a path is left out") {
+  const MemoryFiles files{{"d/a.yaml", ""}, {"d/v/b.yaml", ""}};
+  const SkipPath skip = [](const std::string& path) { return path == "d/v"; };
+  REQUIRE(walk(files, {"d"}, skip).files.size() == 1);
 }
 
 TEST_CASE("a named file is taken whatever it is called") {

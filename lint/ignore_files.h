@@ -1,0 +1,35 @@
+// The .gitignore files that hold for a path: of its folder and of those above, up to the root of
+// the repository. The nearest that says something decides.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "lint/files.h"
+#include "lint/path_patterns.h"
+
+namespace kvbudget {
+
+/// The folder that holds `path`; "." at the top of relative paths, empty above the root.
+std::string parent_folder(const std::string& path);
+
+class IgnoreFiles {
+ public:
+  explicit IgnoreFiles(const FileSystem& files) : files_(files) {}
+
+  /// `path` was met in a folder that is not ignored itself.
+  bool covers(const std::string& path, bool is_folder);
+
+ private:
+  struct Folder {
+    PathPatterns patterns;
+    bool is_root = false;  ///< of a repository: what lies above has no say
+  };
+  const Folder& folder(const std::string& path);
+
+  const FileSystem& files_;
+  std::map<std::string, Folder> folders_;
+};
+
+}  // namespace kvbudget
