@@ -50,6 +50,22 @@ void apply(const Rule& rule, const Collection& collection, std::vector<Diagnosti
   }
 }
 
+// Severities that project files give to rules, by id or by name.
+void apply_levels(Projects& projects, std::vector<Diagnostic>& findings) {
+  std::erase_if(findings, [&](Diagnostic& finding) {
+    if (!finding.where) return false;
+    const ProjectSettings settings = projects.settings_for(finding.where.file->path());
+    for (const std::string_view name : {finding.rule, finding.name}) {
+      const auto level = settings.rules.find(name);
+      if (level == settings.rules.end()) continue;
+      if (!level->second) return true;
+      finding.severity = *level->second;
+      return false;
+    }
+    return false;
+  });
+}
+
 // Rules that `names` (of `option`) stand for; false with `error` filled when one stands for none.
 bool find_rules(RuleTable rules, std::string_view option, const std::vector<std::string>& names,
                 std::vector<const Rule*>& found, std::string& error) {
@@ -102,10 +118,26 @@ RuleChoice choose_rules(const Options& options, RuleTable rules) {
   return choice;
 }
 
+std::string unknown_project_rule(const Projects& projects, RuleTable rules) {
+  for (const Project* project : projects.loaded()) {
+    std::vector<const ProjectSettings*> all = {&project->settings};
+    for (const ProjectOverride& over : project->overrides) all.push_back(&over.settings);
+    for (const ProjectSettings* settings : all) {
+      for (const auto& [name, level] : settings->rules) {
+        if (find_rule(rules, name) == nullptr) {
+          return project->path + ": rules: " + no_such_rule(rules, name);
+        }
+      }
+    }
+  }
+  return "";
+}
+
 std::vector<Diagnostic> check(const Collection& collection, const std::vector<const Rule*>& rules,
-                              bool require_complete) {
+                              bool require_complete, Projects* projects) {
   std::vector<Diagnostic> findings;
   for (const Rule* rule : rules) apply(*rule, collection, findings);
+  if (projects != nullptr) apply_levels(*projects, findings);
   if (require_complete) {
     for (Diagnostic& finding : findings) {
       if (finding.rule == kNotChecked) finding.severity = Severity::kError;

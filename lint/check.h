@@ -25,7 +25,10 @@ std::string no_such_rule(RuleTable rules, std::string_view asked);
 
 /// Findings without the suppressed ones and without doubles, sorted by file, line, column, rule and
 /// message.
+/// `projects` may be null; what it says of a rule holds for the files below it.
 std::vector<Diagnostic> check(const Collection& collection, const std::vector<const Rule*>& rules,
-                              bool require_complete);
+                              bool require_complete, Projects* projects);
+/// The first rule that a project file names and that does not exist, as a message; else empty.
+std::string unknown_project_rule(const Projects& projects, RuleTable rules);
 
 }  // namespace kvbudget

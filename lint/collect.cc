@@ -79,10 +79,17 @@ class Collector {
 }  // namespace
 
 Collection collect(const std::vector<std::string>& paths, const Resolver& resolve, Io& io) {
-  const WalkResult found = walk(io.sources.files(), paths);
+  const SkipPath excluded = [&](const std::string& path) {
+    return io.projects != nullptr && io.projects->excludes(path);
+  };
+  const WalkResult found = walk(io.sources.files(), paths, excluded);
   Collector collector(resolve, io);
   for (const PathError& error : found.errors) collector.fail(error.path, error.reason);
-  for (const FoundFile& file : found.files) collector.visit(file);
+  for (const FoundFile& file : found.files) {
+    // Read now, so that what is wrong with a project file is known before rules run.
+    if (io.projects != nullptr) io.projects->settings_for(file.path);
+    collector.visit(file);
+  }
   return collector.take();
 }
 

@@ -44,44 +44,26 @@ std::string unknown_gpu(std::string_view name) {
     names.push_back(gpu.name);
     if (gpu.name.starts_with(name)) alike += (alike.empty() ? "" : ", ") + gpu.name;
   }
-  const std::string asked = "--gpu " + std::string(name) + ": ";
-  if (!alike.empty()) return asked + "which one: " + alike + "?";
-  return asked + "unknown card" +
+  if (!alike.empty()) return "which one: " + alike + "?";
+  return "unknown card" +
          did_you_mean(name, names,
-                      "'kvbudget gpus' lists the known ones, --gpu-memory describes any other");
+                      "'kvbudget gpus' lists the known ones, and its memory describes any other");
 }
 
 std::string read_gpu(const Options& options, Inputs& inputs) {
-  std::optional<uint64_t> memory_bytes;
-  if (!options.gpu_memory.empty()) {
-    memory_bytes = parse_bytes(options.gpu_memory);
-    if (!memory_bytes) {
-      return "--gpu-memory " + options.gpu_memory +
-             ": expected a size with its unit, such as 23.5GiB";
-    }
+  const CardResult card = read_card(options.gpu, options.gpu_memory);
+  if (!card.error.empty()) {
+    return (card.about_memory ? "--gpu-memory " + options.gpu_memory : "--gpu " + options.gpu) +
+           ": " + card.error;
   }
-  if (!options.gpu.empty()) {
-    const GpuWord word = split_gpu(options.gpu);
-    if (!word.valid) {
-      return "--gpu " + options.gpu + ": expected NAME or NAME:COUNT, such as L4:2";
-    }
-    const Gpu* known = find_gpu(word.name);
-    if (known == nullptr && !memory_bytes) return unknown_gpu(word.name);
-    inputs.gpu = known != nullptr ? *known : Gpu{};
-    if (known == nullptr) inputs.gpu->name = word.name;
-    inputs.gpu_count = word.count;
-  }
-  if (!memory_bytes) return "";
-  if (!inputs.gpu) inputs.gpu.emplace().name = options.gpu_memory + " card";
-  inputs.gpu->memory_bytes = *memory_bytes;
-  inputs.gpu->source = "--gpu-memory";
+  inputs.gpu = card.gpu;
+  inputs.gpu_count = card.count;
   return "";
 }
 
 std::string read_engine(const std::string& text, Inputs& inputs) {
   if (text.empty()) return "";
-  constexpr std::string_view kPrefix = "vllm@";
-  if (text.starts_with(kPrefix)) inputs.engine = parse_version(text.substr(kPrefix.size()));
+  inputs.engine = parse_engine(text);
   return inputs.engine ? "" : "--engine " + text + ": expected vllm@VERSION, such as vllm@0.19.0";
 }
 
@@ -124,6 +106,49 @@ std::optional<uint64_t> parse_bytes(std::string_view text) {
     return static_cast<uint64_t>(bytes);
   }
   return std::nullopt;
+}
+
+Inputs with_project(const Inputs& inputs, ProjectSettings project) {
+  Inputs result = inputs;
+  ModelSources& models = result.models;
+  models.configs.insert(models.configs.end(), project.model_configs.begin(),
+                        project.model_configs.end());
+  models.folders.insert(models.folders.end(), project.model_folders.begin(),
+                        project.model_folders.end());
+  result.project = std::move(project);
+  return result;
+}
+
+std::optional<Version> parse_engine(std::string_view text) {
+  constexpr std::string_view kPrefix = "vllm@";
+  if (!text.starts_with(kPrefix)) return std::nullopt;
+  return parse_version(text.substr(kPrefix.size()));
+}
+
+CardResult read_card(std::string_view name, std::string_view memory) {
+  CardResult result;
+  std::optional<uint64_t> memory_bytes;
+  if (!memory.empty()) {
+    memory_bytes = parse_bytes(memory);
+    result.about_memory = !memory_bytes;
+    if (!memory_bytes) result.error = "expected a size with its unit, such as 23.5GiB";
+    if (!memory_bytes) return result;
+  }
+  if (!name.empty()) {
+    const GpuWord word = split_gpu(name);
+    const Gpu* known = word.valid ? find_gpu(word.name) : nullptr;
+    if (!word.valid) result.error = "expected NAME or NAME:COUNT, such as L4:2";
+    if (word.valid && known == nullptr && !memory_bytes) result.error = unknown_gpu(word.name);
+    if (!result.error.empty()) return result;
+    result.gpu = known != nullptr ? *known : Gpu{};
+    if (known == nullptr) result.gpu->name = word.name;
+    result.count = word.count;
+  }
+  if (!memory_bytes) return result;
+  if (!result.gpu) result.gpu.emplace().name = std::string(memory) + " card";
+  result.gpu->memory_bytes = *memory_bytes;
+  result.gpu->source = "given";
+  return result;
 }
 
 InputsResult read_inputs(const Options& options, SourceStore& sources) {

@@ -139,6 +139,11 @@ struct LintOptions {
         require_complete("require-complete",
                          cl::desc("a deployment that could not be judged is an error (KVB001)"),
                          cl::cat(category)),
+        fix("fix", cl::desc("apply the fixes that cannot change what the service does"),
+            cl::cat(category)),
+        unsafe_fixes("unsafe-fixes",
+                     cl::desc("apply all fixes; read the change before you keep it"),
+                     cl::cat(category)),
         select("select", cl::desc("run only these rules"), cl::value_desc("RULE,..."),
                cl::CommaSeparated, cl::cat(category)),
         ignore("ignore", cl::desc("leave these rules out"), cl::value_desc("RULE,..."),
@@ -147,6 +152,8 @@ struct LintOptions {
   /// What is wrong, empty when nothing is.
   std::string store(Options& options) const {
     options.require_complete = require_complete;
+    if (fix) options.fix_level = FixLevel::kSafe;
+    if (unsafe_fixes) options.fix_level = FixLevel::kAll;
     options.select.assign(select.begin(), select.end());
     options.ignore.assign(ignore.begin(), ignore.end());
     std::vector<std::string_view> names;
@@ -161,6 +168,7 @@ struct LintOptions {
 
   cl::opt<std::string> fail_on;
   cl::opt<bool> require_complete;
+  cl::opt<bool> fix, unsafe_fixes;
   cl::list<std::string> select, ignore;
 };
 
@@ -300,9 +308,11 @@ int run_command(const Options& options) {
   Inputs given = *inputs.inputs;
   if (options.command == "size") given.gpu.reset();  // it tries the cards itself
   if (options.command == "size") given.gpu_count = 0;
-  Io io{std::cout, std::cerr, std::cin, sources, takes_colour()};
+  Projects projects(sources);
+  Io io{std::cout, std::cerr, std::cin, sources, &projects, takes_colour()};
   const Resolver resolve = [&](const EngineStart& start) {
-    return resolve_deployment(start, given);
+    const std::string path = start.file == nullptr ? "-" : start.file->path();
+    return resolve_deployment(start, with_project(given, projects.settings_for(path)));
   };
   return run(options, all_rules(), resolve, io);
 }

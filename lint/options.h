@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lint/diagnostic.h"
+#include "lint/fix.h"
 
 namespace kvbudget {
 
@@ -31,6 +32,7 @@ struct Options {
   std::vector<OutputSpec> outputs;         ///< --format, --json
   Severity fail_on = Severity::kError;
   bool require_complete = false;
+  FixLevel fix_level = FixLevel::kNone;  ///< --fix, --unsafe-fixes
   std::vector<std::string> select;  ///< --select KVB103,…
   std::vector<std::string> ignore;  ///< --ignore
 };

@@ -26,15 +26,13 @@ void set_version(Deployment& d, Version stated) {
 void find_version(Deployment& d, const Inputs& inputs) {
   d.version = newest_version();
   if (inputs.engine) return set_version(d, *inputs.engine);
-  if (d.start.version) {
-    if (const std::optional<Version> stated = parse_version(d.start.version->view())) {
-      return set_version(d, *stated);
-    }
+  std::optional<Version> stated;
+  if (d.start.version) stated = parse_version(d.start.version->view());
+  if (!stated && d.start.image && d.start.image_known) {
+    stated = image_version(d.start.image->view());
   }
-  if (!d.start.image || !d.start.image_known) return;
-  if (const std::optional<Version> stated = image_version(d.start.image->view())) {
-    set_version(d, *stated);
-  }
+  if (!stated) stated = inputs.project.engine;
+  if (stated) set_version(d, *stated);
 }
 
 std::string folder_of(const SourceFile* file) {
@@ -165,6 +163,9 @@ void find_gpus(Deployment& d, const Inputs& inputs) {
     }
   }
   find_gpu_count(d, inputs, of_instance);
+  const ProjectSettings& project = inputs.project;
+  if (d.gpu_count == 0) d.gpu_count = project.gpu_count;
+  if (!d.gpu && !d.start.gpu.name) d.gpu = project.gpu;
   if (d.gpu) return;
   missing(d, "gpu",
           d.start.gpu.name ? "unknown or ambiguous GPU name '" + d.start.gpu.name->value + "'"
@@ -271,6 +272,10 @@ void find_estimate(Deployment& d) {
 Deployment resolve_deployment(const EngineStart& start, const Inputs& inputs) {
   Deployment d;
   d.start = start;
+  d.workload = inputs.project.workload;
+  if (inputs.project.max_preemption_risk) {
+    d.max_preemption_risk = *inputs.project.max_preemption_risk;
+  }
   find_version(d, inputs);
   find_settings(d, inputs);
   find_model(d, inputs);

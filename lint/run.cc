@@ -55,15 +55,60 @@ std::vector<std::string> paths_or_here(const Options& options) {
   return options.paths.empty() ? std::vector<std::string>{"."} : options.paths;
 }
 
+/// What is wrong with a project file that was asked; empty when nothing is.
+std::string project_error(const Context& context) {
+  const Projects* projects = context.io.projects;
+  if (projects == nullptr) return "";
+  if (!projects->errors().empty()) return projects->errors().front();
+  return unknown_project_rule(*projects, context.rules);
+}
+
+/// One fix may make room for another; more rounds than this mean that two undo each other.
+constexpr int kMaxFixRounds = 10;
+
+/// The error of the first file that cannot be written; empty when all are.
+std::string write_fixed(const Context& context, const FixedFiles& fixed) {
+  for (const auto& [path, text] : fixed.texts) {
+    const std::string error = context.io.sources.files().write(path, text);
+    if (!error.empty()) return path + ": " + error;
+  }
+  return "";
+}
+
+/// Lints, and lints again after each round of fixes.
+int lint_and_fix(const Context& context, const std::vector<const Rule*>& rules,
+                 Collection& collection, Report& report) {
+  const Options& options = context.options;
+  for (int round = 0; round <= kMaxFixRounds; ++round) {
+    report.findings.clear();
+    collection = {};
+    if (round > 0) context.io.sources.forget();
+    collection = collect(paths_or_here(options), context.resolve, context.io);
+    if (const std::string error = project_error(context); !error.empty()) {
+      return fail(context, kUsage, error);
+    }
+    report.findings = check(collection, rules, options.require_complete, context.io.projects);
+    const FixedFiles fixed = apply_fixes(report.findings, options.fix_level);
+    if (fixed.texts.empty() || round == kMaxFixRounds) break;
+    report.fixed += fixed.applied;
+    if (const std::string error = write_fixed(context, fixed); !error.empty()) {
+      return fail(context, kFailed, error);
+    }
+  }
+  return kClean;
+}
+
 int run_lint(const Context& context) {
   const Options& options = context.options;
   const RuleChoice choice = choose_rules(options, context.rules);
   if (!choice.error.empty()) return fail(context, kUsage, choice.error);
 
-  Collection collection = collect(paths_or_here(options), context.resolve, context.io);
   Report report;
+  Collection collection;
+  if (const int code = lint_and_fix(context, choice.rules, collection, report); code != kClean) {
+    return code;
+  }
   report.files = collection.files;
-  report.findings = check(collection, choice.rules, options.require_complete);
   report.deployments = std::move(collection.deployments);
 
   const int written =
@@ -81,6 +126,9 @@ int run_lint(const Context& context) {
 int run_inspect(const Context& context) {
   const Collection collection =
       collect(paths_or_here(context.options), context.resolve, context.io);
+  if (const std::string error = project_error(context); !error.empty()) {
+    return fail(context, kUsage, error);
+  }
   const int written = write_outputs(context, [&](std::string_view format, bool, std::ostream& out) {
     format == "json" ? write_inspect_json(collection.deployments, out)
                      : write_inspect_text(collection.deployments, out);
@@ -109,6 +157,9 @@ int run_estimate(const Context& context) {
                   "estimate: nothing to estimate; expected a PATH or -- vllm serve MODEL …");
     }
     const Collection collection = collect(options.paths, context.resolve, context.io);
+    if (const std::string error = project_error(context); !error.empty()) {
+      return fail(context, kUsage, error);
+    }
     if (collection.deployments.empty()) {
       return fail(context, kFailed, "estimate: no engine start found in these files");
     }

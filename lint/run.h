@@ -8,6 +8,7 @@
 #include "lint/deployment.h"
 #include "lint/files.h"
 #include "lint/options.h"
+#include "lint/projects.h"
 #include "lint/rule.h"
 
 namespace kvbudget {
@@ -17,7 +18,8 @@ struct Io {
   std::ostream& err;
   std::istream& in;
   SourceStore& sources;
-  bool colour = false;  ///< `out` is a terminal that takes colours
+  Projects* projects = nullptr;  ///< null: project files are not asked
+  bool colour = false;           ///< `out` is a terminal that takes colours
 };
 
 /// Finds out everything about one engine start (lint/resolve_deployment.h); tests put in their own.

@@ -78,7 +78,8 @@ Json summary_json(const Report& report) {
           {"deployments", report.deployments.size()},
           {"errors", report.count(Severity::kError)},
           {"warnings", report.count(Severity::kWarning)},
-          {"infos", report.count(Severity::kInfo)}};
+          {"infos", report.count(Severity::kInfo)},
+          {"fixed", report.fixed}};
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ struct Report {
   size_t files = 0;  ///< read
   std::vector<Deployment> deployments;
   std::vector<Diagnostic> findings;  ///< sorted
+  size_t fixed = 0;                  ///< fixes that were applied; their findings are gone
   size_t count(Severity severity) const;
 };
 

@@ -57,7 +57,8 @@ void write_finding(const Diagnostic& finding, const Palette& colours, std::ostre
 }
 
 std::string counted(size_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+  const char* plural = noun.ends_with('x') ? "es" : "s";
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : plural);
 }
 
 void write_summary(const Report& report, std::ostream& out) {
@@ -79,6 +80,7 @@ void write_summary(const Report& report, std::ostream& out) {
 }  // namespace
 
 void write_text(const Report& report, bool colour, std::ostream& out) {
+  if (report.fixed > 0) out << "applied " << counted(report.fixed, "fix") << '\n';
   if (report.findings.empty()) return;
   const Palette colours = palette(colour);
   for (const Diagnostic& finding : report.findings) write_finding(finding, colours, out);

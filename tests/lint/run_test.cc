@@ -71,22 +71,28 @@ struct Outcome {
   std::string out, err;
 };
 
-Outcome run_on(MemoryFiles& files, const Options& options, const std::string& input = "") {
-  const Rules rules;
+Outcome run_rules(RuleTable rules, MemoryFiles& files, const Options& options,
+                  const std::string& input) {
   SourceStore sources(files);
   std::ostringstream out, err;
   std::istringstream in(input);
-  Io io{out, err, in, sources};
+  Projects projects(sources);
+  Io io{out, err, in, sources, &projects};
   const Resolver resolve = [](const EngineStart& start) {
     Deployment deployment;
     deployment.start = start;
     return deployment;
   };
   Outcome outcome;
-  outcome.code = run(options, rules.table, resolve, io);
+  outcome.code = run(options, rules, resolve, io);
   outcome.out = out.str();
   outcome.err = err.str();
   return outcome;
+}
+
+Outcome run_on(MemoryFiles& files, const Options& options, const std::string& input = "") {
+  const Rules rules;
+  return run_rules(rules.table, files, options, input);
 }
 
 Options lint(std::vector<std::string> paths) {
@@ -250,4 +256,43 @@ TEST_CASE("the same files give the same bytes on every run") {
   Options options = lint({"d"});
   options.outputs = {{"text", ""}, {"json", ""}};
   CHECK(run_on(files, options).out == run_on(files, options).out);
+}
+
+// Wants every length to be 4096.
+void check_with_fix(const Deployment& deployment, Reporter& reporter) {
+  const SourceFile& file = *deployment.start.file;
+  if (file.bytes().find("8192") == std::string_view::npos) return;
+  Diagnostic& finding = reporter.report(start_of(file, "8192"), "too long");
+  finding.fix = Fix{false, "4096", {{start_of(file, "8192"), "4096"}}};
+}
+
+TEST_CASE("fixes are written to the files, and what they settle is not reported") {
+  Rule rule;
+  rule.id = "KVB103";
+  rule.name = "max-model-len-exceeds-kv";
+  rule.severity = Severity::kError;
+  rule.check_deployment = check_with_fix;
+  const std::vector<const Rule*> table = {&rule};
+  MemoryFiles files{{"pod.yaml", kPod}};
+  Options options = lint({"pod.yaml"});
+  options.fix_level = FixLevel::kSafe;
+  CHECK(run_rules(table, files, options, "").code == kFindings);
+  CHECK(files.text("pod.yaml") == kPod);
+
+  options.fix_level = FixLevel::kAll;
+  const Outcome outcome = run_rules(table, files, options, "");
+  CHECK(outcome.code == kClean);
+  CHECK(outcome.out == "applied 1 fix\n");
+  std::string fixed = kPod;
+  fixed.replace(fixed.find("8192"), 4, "4096");
+  CHECK(files.text("pod.yaml") == fixed);
+}
+
+TEST_CASE("a project file turns rules off, and a rule it misspells is an error") {
+  MemoryFiles files{{"pod.yaml", kPod}, {".kvbudget.yaml", "rules: {KVB103: off, KVB001: off}"}};
+  CHECK(run_on(files, lint({"pod.yaml"})).code == kClean);
+  MemoryFiles wrong{{"pod.yaml", kPod}, {".kvbudget.yaml", "rules: {KVB13: off}"}};
+  const Outcome outcome = run_on(wrong, lint({"pod.yaml"}));
+  CHECK(outcome.code == kUsage);
+  CHECK(outcome.err.find("did you mean") != std::string::npos);
 }

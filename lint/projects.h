@@ -1,0 +1,36 @@
+// The project files that hold for what is linted, each read once.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lint/files.h"
+#include "lint/project.h"
+
+namespace kvbudget {
+
+class Projects {
+ public:
+  explicit Projects(SourceStore& sources) : sources_(sources) {}
+
+  /// Settings for a file as its path was given; nothing is set where no project file holds.
+  ProjectSettings settings_for(const std::string& path);
+  bool excludes(const std::string& path);
+
+  /// All that were read so far.
+  std::vector<const Project*> loaded() const;
+  /// What is wrong with them, each with its place; such files set nothing.
+  const std::vector<std::string>& errors() const { return errors_; }
+
+ private:
+  const Project* find(const std::string& absolute_path);
+  const Project* in_folder(const std::string& folder);
+
+  SourceStore& sources_;
+  std::map<std::string, std::unique_ptr<Project>> by_folder_;  // null: none there
+  std::vector<std::string> errors_;
+};
+
+}  // namespace kvbudget
