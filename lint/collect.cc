@@ -1,9 +1,11 @@
 #include "lint/collect.h"
 
 #include <istream>
+#include <iterator>
 #include <ostream>
 #include <utility>
 
+#include "lint/parallel.h"
 #include "lint/read/engine_start.h"
 #include "lint/read/unreadable.h"
 #include "lint/walk.h"
@@ -29,52 +31,59 @@ SyntaxError too_big(const SourceFile& file) {
               " MiB, which no deployment file needs; it was not read"};
 }
 
-class Collector {
- public:
-  Collector(const Resolver& resolve, Io& io) : resolve_(resolve), io_(io) {}
-
-  void fail(const std::string& path, const std::string& reason) {
-    io_.err << "kvbudget: " << path << ": " << reason << '\n';
-    result_.complete = false;
-  }
-
-  void visit(const FoundFile& found) {
-    const bool is_input = found.path == "-";
-    const std::string path = is_input ? "<stdin>" : found.path;
-    const uint64_t max_bytes = found.named ? kMaxFileBytes : candidate_max_bytes(found.path);
-    ReadResult read = is_input ? read_stream(io_.in) : io_.sources.files().read(path, max_bytes);
-    if (!read.error.empty()) return fail(path, read.error);
-    // Found by walking, a huge or binary file is somebody else's; named, it deserves an answer.
-    if (!found.named && (!read.bytes || looks_binary(*read.bytes))) return;
-    ++result_.files;
-    if (!read.bytes) {
-      const SourceFile* file = io_.sources.add(path, "");
-      result_.syntax_errors.push_back({file, {too_big(*file)}});
-      return;
-    }
-    resolve_file(*io_.sources.add(path, std::move(*read.bytes)), found.named);
-  }
-
-  Collection take() { return std::move(result_); }
-
- private:
-  void resolve_file(const SourceFile& file, bool named) {
-    FileContents contents = read_file(file);
-    if (named && contents.starts.empty() && contents.errors.empty()) {
-      if (auto why = why_unreadable(file)) contents.errors.push_back(std::move(*why));
-    }
-    if (!contents.errors.empty()) {
-      result_.syntax_errors.push_back({&file, std::move(contents.errors)});
-    }
-    for (const EngineStart& start : contents.starts) {
-      result_.deployments.push_back(resolve_(start));
-    }
-  }
-
-  const Resolver& resolve_;
-  Io& io_;
-  Collection result_;
+/// What one file gave; files are read in any order and reported in that of the walk.
+struct FileOutcome {
+  std::string failure;
+  bool counts = false;
+  const SourceFile* file = nullptr;
+  std::vector<SyntaxError> errors;
+  std::vector<Deployment> deployments;
 };
+
+void resolve_file(const SourceFile& file, bool named, const Resolver& resolve,
+                  FileOutcome& outcome) {
+  FileContents contents = read_file(file);
+  if (named && contents.starts.empty() && contents.errors.empty()) {
+    if (auto why = why_unreadable(file)) contents.errors.push_back(std::move(*why));
+  }
+  outcome.errors = std::move(contents.errors);
+  for (const EngineStart& start : contents.starts) outcome.deployments.push_back(resolve(start));
+}
+
+FileOutcome visit(const FoundFile& found, const Resolver& resolve, Io& io) {
+  FileOutcome outcome;
+  const bool is_input = found.path == "-";
+  const std::string path = is_input ? "<stdin>" : found.path;
+  const uint64_t max_bytes = found.named ? kMaxFileBytes : candidate_max_bytes(found.path);
+  ReadResult read = is_input ? read_stream(io.in) : io.sources.files().read(path, max_bytes);
+  outcome.failure = read.error;
+  // Found by walking, a huge or binary file is somebody else's; named, it deserves an answer.
+  const bool foreign = !found.named && (!read.bytes || looks_binary(*read.bytes));
+  if (!read.error.empty() || foreign) return outcome;
+  outcome.counts = true;
+  outcome.file = io.sources.add(path, read.bytes ? std::move(*read.bytes) : "");
+  if (!read.bytes) {
+    outcome.errors = {too_big(*outcome.file)};
+  } else {
+    resolve_file(*outcome.file, found.named, resolve, outcome);
+  }
+  return outcome;
+}
+
+void fail(const std::string& path, const std::string& reason, Collection& result, Io& io) {
+  io.err << "kvbudget: " << path << ": " << reason << '\n';
+  result.complete = false;
+}
+
+void add(FileOutcome outcome, const std::string& path, Collection& result, Io& io) {
+  if (!outcome.failure.empty()) return fail(path, outcome.failure, result, io);
+  result.files += outcome.counts ? 1 : 0;
+  if (!outcome.errors.empty()) {
+    result.syntax_errors.push_back({outcome.file, std::move(outcome.errors)});
+  }
+  std::move(outcome.deployments.begin(), outcome.deployments.end(),
+            std::back_inserter(result.deployments));
+}
 
 }  // namespace
 
@@ -83,14 +92,20 @@ Collection collect(const std::vector<std::string>& paths, const Resolver& resolv
     return io.projects != nullptr && io.projects->excludes(path);
   };
   const WalkResult found = walk(io.sources.files(), paths, excluded);
-  Collector collector(resolve, io);
-  for (const PathError& error : found.errors) collector.fail(error.path, error.reason);
+  Collection result;
+  for (const PathError& error : found.errors) fail(error.path, error.reason, result, io);
   for (const FoundFile& file : found.files) {
     // Read now, so that what is wrong with a project file is known before rules run.
     if (io.projects != nullptr) io.projects->settings_for(file.path);
-    collector.visit(file);
   }
-  return collector.take();
+  std::vector<FileOutcome> outcomes(found.files.size());
+  for_each_index(found.files.size(), io.threads,
+                 [&](size_t i) { outcomes[i] = visit(found.files[i], resolve, io); });
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    const std::string& path = found.files[i].path;
+    add(std::move(outcomes[i]), path == "-" ? "<stdin>" : path, result, io);
+  }
+  return result;
 }
 
 }  // namespace kvbudget

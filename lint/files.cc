@@ -113,8 +113,11 @@ std::string DiskFiles::write(const std::string& path, std::string_view text) {
 }
 
 const SourceFile* SourceStore::open(const std::string& path, std::string* error) {
-  const auto known = sources_.find(path);
-  if (known != sources_.end()) return known->second.get();
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = sources_.find(path);
+    if (known != sources_.end()) return known->second.get();
+  }
   ReadResult read = files_.read(path, kMaxFileBytes);
   if (!read.bytes) {
     *error = read.error.empty() ? "too big" : read.error;
@@ -124,9 +127,9 @@ const SourceFile* SourceStore::open(const std::string& path, std::string* error)
 }
 
 const SourceFile* SourceStore::add(const std::string& path, std::string bytes) {
-  const auto [place, added] = sources_.try_emplace(path);
-  if (added) place->second = std::make_unique<SourceFile>(path, std::move(bytes));
-  return place->second.get();
+  auto file = std::make_unique<SourceFile>(path, std::move(bytes));
+  const std::lock_guard lock(mutex_);
+  return sources_.try_emplace(path, std::move(file)).first->second.get();
 }
 
 std::string join_path(std::string_view folder, std::string_view name) {

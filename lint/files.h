@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,6 +57,7 @@ class DiskFiles : public FileSystem {
   std::string write(const std::string& path, std::string_view text) override;
 };
 
+/// Safe to use from several threads; forget() is not.
 class SourceStore {
  public:
   explicit SourceStore(FileSystem& files) : files_(files) {}
@@ -70,6 +72,7 @@ class SourceStore {
 
  private:
   FileSystem& files_;
+  std::mutex mutex_;
   std::map<std::string, std::unique_ptr<SourceFile>, std::less<>> sources_;
 };
 

@@ -23,6 +23,7 @@
 #include "lint/files.h"
 #include "lint/inputs.h"
 #include "lint/options.h"
+#include "lint/parallel.h"
 #include "lint/resolve_deployment.h"
 #include "lint/run.h"
 #include "rules/all_rules.h"
@@ -118,9 +119,12 @@ struct InputOptions {
         model_configs("model-config", cl::desc("a model's config.json or its folder (repeatable)"),
                       cl::value_desc("[ID=]PATH"), cl::cat(category)),
         model_dirs("models", cl::desc("folder of model configs (repeatable)"),
-                   cl::value_desc("DIR"), cl::cat(category)) {}
+                   cl::value_desc("DIR"), cl::cat(category)),
+        jobs("jobs", cl::desc("threads that read files; as many as the machine runs if left out"),
+             cl::value_desc("N"), cl::init(0), cl::cat(category)) {}
 
   void store(Options& options) const {
+    options.jobs = jobs == 0 ? hardware_threads() : std::min(jobs.getValue(), kMostThreads);
     options.gpu = gpu;
     options.gpu_memory = gpu_memory;
     options.engine = engine;
@@ -128,8 +132,10 @@ struct InputOptions {
     options.model_dirs.assign(model_dirs.begin(), model_dirs.end());
   }
 
+  static constexpr unsigned kMostThreads = 256;
   cl::opt<std::string> gpu, gpu_memory, engine;
   cl::list<std::string> model_configs, model_dirs;
+  cl::opt<unsigned> jobs;
 };
 
 struct LintOptions {
@@ -309,7 +315,7 @@ int run_command(const Options& options) {
   if (options.command == "size") given.gpu.reset();  // it tries the cards itself
   if (options.command == "size") given.gpu_count = 0;
   Projects projects(sources);
-  Io io{std::cout, std::cerr, std::cin, sources, &projects, takes_colour()};
+  Io io{std::cout, std::cerr, std::cin, sources, &projects, options.jobs, takes_colour()};
   const Resolver resolve = [&](const EngineStart& start) {
     const std::string path = start.file == nullptr ? "-" : start.file->path();
     return resolve_deployment(start, with_project(given, projects.settings_for(path)));

@@ -12,13 +12,33 @@ ReadModel read_now(const ModelSources& sources, std::string_view model,
   return {read.shape, found.files->source, error};
 }
 
+std::string key_of(const ModelSources& sources, std::string_view model,
+                   std::string_view base_folder) {
+  std::string key;
+  const auto add = [&](std::string_view part) { key.append(part).push_back('\0'); };
+  add(model);
+  add(base_folder);
+  for (const ModelSources::Given& given : sources.configs) {
+    add(given.id);
+    add(given.path);
+  }
+  for (const std::string& folder : sources.folders) add(folder);
+  return key;
+}
+
 }  // namespace
 
 const ReadModel& ModelMemo::read(const ModelSources& sources, std::string_view model,
                                  std::string_view base_folder) {
-  const auto [entry, is_new] = models_.try_emplace({std::string(model), std::string(base_folder)});
-  if (is_new) entry->second = read_now(sources, model, base_folder);
-  return entry->second;
+  const std::string key = key_of(sources, model, base_folder);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = models_.find(key);
+    if (known != models_.end()) return known->second;
+  }
+  ReadModel now = read_now(sources, model, base_folder);
+  const std::lock_guard lock(mutex_);
+  return models_.try_emplace(key, std::move(now)).first->second;
 }
 
 }  // namespace kvbudget

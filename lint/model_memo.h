@@ -3,9 +3,9 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "lint/memory/model_shape.h"
 #include "lint/models/catalogue.h"
@@ -18,14 +18,16 @@ struct ReadModel {
   std::string error;
 };
 
+/// Safe to use from several threads.
 class ModelMemo {
  public:
-  /// The model as find_model and read_shape give it, read once for each name and folder.
+  /// The model as find_model and read_shape give it, read once for each name, folder and sources.
   const ReadModel& read(const ModelSources& sources, std::string_view model,
                         std::string_view base_folder);
 
  private:
-  std::map<std::pair<std::string, std::string>, ReadModel> models_;
+  std::mutex mutex_;
+  std::map<std::string, ReadModel> models_;
 };
 
 }  // namespace kvbudget

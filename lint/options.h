@@ -31,10 +31,11 @@ struct Options {
   std::vector<std::string> model_dirs;     ///< --models DIR
   std::vector<OutputSpec> outputs;         ///< --format, --json
   Severity fail_on = Severity::kError;
+  unsigned jobs = 1;  ///< --jobs, threads
   bool require_complete = false;
   FixLevel fix_level = FixLevel::kNone;  ///< --fix, --unsafe-fixes
-  std::vector<std::string> select;  ///< --select KVB103,…
-  std::vector<std::string> ignore;  ///< --ignore
+  std::vector<std::string> select;       ///< --select KVB103,…
+  std::vector<std::string> ignore;       ///< --ignore
 };
 
 /// Exit codes of the program.

@@ -27,6 +27,7 @@ const Project* Projects::in_folder(const std::string& folder) {
 }
 
 const Project* Projects::find(const std::string& absolute_path) {
+  const std::lock_guard lock(mutex_);
   for (std::string folder = parent_folder(absolute_path); !folder.empty();
        folder = parent_folder(folder)) {
     if (const Project* project = in_folder(folder)) return project;

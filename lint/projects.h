@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 
 namespace kvbudget {
 
+/// Safe to use from several threads.
 class Projects {
  public:
   explicit Projects(SourceStore& sources) : sources_(sources) {}
@@ -29,6 +31,7 @@ class Projects {
   const Project* in_folder(const std::string& folder);
 
   SourceStore& sources_;
+  std::mutex mutex_;
   std::map<std::string, std::unique_ptr<Project>> by_folder_;  // null: none there
   std::vector<std::string> errors_;
 };

@@ -19,10 +19,12 @@ struct Io {
   std::istream& in;
   SourceStore& sources;
   Projects* projects = nullptr;  ///< null: project files are not asked
+  unsigned threads = 1;          ///< that files are read by
   bool colour = false;           ///< `out` is a terminal that takes colours
 };
 
 /// Finds out everything about one engine start (lint/resolve_deployment.h); tests put in their own.
+/// Called by several threads at once.
 using Resolver = std::function<Deployment(const EngineStart&)>;
 
 /// Runs options.command and returns the exit code (ExitCode).

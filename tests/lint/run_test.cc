@@ -296,3 +296,30 @@ TEST_CASE("a project file turns rules off, and a rule it misspells is an error")
   CHECK(outcome.code == kUsage);
   CHECK(outcome.err.find("did you mean") != std::string::npos);
 }
+
+TEST_CASE("output does not depend on the number of threads") {
+  MemoryFiles files{{"z.yaml", "kind: vllm\n  broken: [\n"}};
+  const std::string keys = "abcdefghijklmnopqrstuvwxyz";
+  for (int i = 0; i < 300; ++i) {
+    const std::string path = std::string(1, keys[i % 26]) + "/" + std::to_string(i) + ".yaml";
+    files.write(path, i % 3 == 0 ? kPod : "kind: Pod # vllm\nspec: {containers: 3\n");
+  }
+  std::string first;
+  for (const unsigned threads : {1U, 2U, 8U}) {
+    SourceStore sources(files);
+    std::ostringstream out, err;
+    std::istringstream in;
+    Projects projects(sources);
+    Io io{out, err, in, sources, &projects, threads};
+    const Rules rules;
+    const Resolver resolve = [](const EngineStart& start) {
+      Deployment deployment;
+      deployment.start = start;
+      return deployment;
+    };
+    run(lint({"."}), rules.table, resolve, io);
+    if (threads == 1) first = out.str();
+    CHECK(out.str() == first);
+    CHECK(count(out.str(), "[KVB103]") == 200);
+  }
+}
