@@ -90,6 +90,14 @@ std::string read_models(const Options& options, const FileSystem& files, ModelSo
   return "";
 }
 
+std::string read_hub(const Options& options, Inputs& inputs) {
+  if (!options.hub) return "";
+  std::string error;
+  inputs.hub = std::make_shared<Hub>(hub_options(error));
+  inputs.models.folders.push_back(inputs.hub->folder());
+  return error;
+}
+
 }  // namespace
 
 std::optional<uint64_t> parse_bytes(std::string_view text) {
@@ -157,6 +165,7 @@ InputsResult read_inputs(const Options& options, SourceStore& sources) {
   inputs.sources = &sources;
   result.error = read_gpu(options, inputs);
   if (result.error.empty()) result.error = read_engine(options.engine, inputs);
+  if (result.error.empty()) result.error = read_hub(options, inputs);
   if (!result.error.empty()) return result;
   result.error = read_models(options, sources.files(), inputs.models);
   result.code = kFailed;

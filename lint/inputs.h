@@ -10,6 +10,7 @@
 #include "lint/engine/gpus.h"
 #include "lint/engine/version.h"
 #include "lint/files.h"
+#include "lint/hub/hub.h"
 #include "lint/model_memo.h"
 #include "lint/models/catalogue.h"
 #include "lint/options.h"
@@ -23,7 +24,8 @@ struct Inputs {
   std::optional<Version> engine;  ///< --engine
   /// Of the project file: for what neither the command line nor the linted file says.
   ProjectSettings project;
-  ModelSources models;  ///< --model-config, --models, the Hugging Face cache
+  ModelSources models;       ///< --model-config, --models, the Hugging Face cache
+  std::shared_ptr<Hub> hub;  ///< --hub; null: nothing is fetched
   std::shared_ptr<ModelMemo> memo = std::make_shared<ModelMemo>();
   SourceStore* sources = nullptr;  ///< reads further files (vLLM's --config) and keeps them
 };

@@ -120,11 +120,14 @@ struct InputOptions {
                       cl::value_desc("[ID=]PATH"), cl::cat(category)),
         model_dirs("models", cl::desc("folder of model configs (repeatable)"),
                    cl::value_desc("DIR"), cl::cat(category)),
+        hub("hub", cl::desc("ask the model hub at $HF_ENDPOINT for configs that are not here"),
+            cl::cat(category)),
         jobs("jobs", cl::desc("threads that read files; as many as the machine runs if left out"),
              cl::value_desc("N"), cl::init(0), cl::cat(category)) {}
 
   void store(Options& options) const {
     options.jobs = jobs == 0 ? hardware_threads() : std::min(jobs.getValue(), kMostThreads);
+    options.hub = hub;
     options.gpu = gpu;
     options.gpu_memory = gpu_memory;
     options.engine = engine;
@@ -135,6 +138,7 @@ struct InputOptions {
   static constexpr unsigned kMostThreads = 256;
   cl::opt<std::string> gpu, gpu_memory, engine;
   cl::list<std::string> model_configs, model_dirs;
+  cl::opt<bool> hub;
   cl::opt<unsigned> jobs;
 };
 

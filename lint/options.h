@@ -29,6 +29,7 @@ struct Options {
   std::string engine;                      ///< --engine vllm@0.33.0
   std::vector<std::string> model_configs;  ///< --model-config [ID=]PATH
   std::vector<std::string> model_dirs;     ///< --models DIR
+  bool hub = false;                        ///< --hub
   std::vector<OutputSpec> outputs;         ///< --format, --json
   Severity fail_on = Severity::kError;
   unsigned jobs = 1;  ///< --jobs, threads
