@@ -18,13 +18,13 @@ constexpr uint64_t kMaxHeads = 1u << 16;
 constexpr uint64_t kMaxVocabulary = 1u << 28;
 
 // Attention that is not plain heads over one context, or layers that differ from each other.
-constexpr std::array<std::string_view, 52> kTelltales = {
+constexpr std::array<std::string_view, 53> kTelltales = {
     // clang-format off
     "kv_lora_rank", "q_lora_rank", "qk_rope_head_dim", "index_topk", "compress_ratios",
     "attention_chunk_size", "global_head_dim", "num_global_key_value_heads",
     "swa_num_key_value_heads", "swa_head_dim", "v_head_dim", "num_kv_shared_layers",
     "cross_attention_layers", "cross_layer_interval", "is_encoder_decoder", "attention_types",
-    "attn_type_list", "attention_window_size", "block_types", "block_configs",
+    "attn_type_list", "attention_window_size", "block_types", "block_configs", "interleaved_sliding_window",
     "hybrid_layer_pattern", "hybrid_override_pattern", "layers_block_type", "attn_layer_period",
     "attn_layer_indices", "full_attention_interval", "full_attn_idxs", "linear_attn_config",
     "linear_num_key_heads", "linear_num_value_heads", "ssm_cfg", "ssm_state_size", "state_size",

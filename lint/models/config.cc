@@ -165,4 +165,12 @@ std::optional<Config> Config::nested(std::string_view key) const {
   return Config(*it, *error_);
 }
 
+std::optional<Config> Config::nested_of(uint32_t layer, std::string_view key) const {
+  const auto it = object_->find(std::string(key));
+  if (it == object_->end() || !it->is_array()) return nested(key);
+  if (layer < it->size() && (*it)[layer].is_object()) return Config((*it)[layer], *error_);
+  fail("key '" + std::string(key) + "' has no object for layer " + std::to_string(layer));
+  return std::nullopt;
+}
+
 }  // namespace kvbudget::models

@@ -51,6 +51,8 @@ class Config {
 
   /// The object under `key`, if there is one.
   std::optional<Config> nested(std::string_view key) const;
+  /// The same for one layer: the object, or an entry of a list with one for each layer.
+  std::optional<Config> nested_of(uint32_t layer, std::string_view key) const;
 
   /// The same with an error of its own: what fails there does not fail here.
   Config apart(std::string& error) const {

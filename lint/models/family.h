@@ -58,7 +58,7 @@ struct Moe {
   bool beside_mlp = false;          ///< experts, where the config has them, beside an MLP (Gemma 4)
   bool optional = false;            ///< an MLP where no experts are stated
   bool shared_size_of_all = false;  ///< `shared_size` counts all shared experts already
-  std::string_view block = {};      ///< the object in which the keys above are (DBRX)
+  std::string_view block = {};      ///< the object with the keys above, or one for each layer
   std::string_view extra_choices = {};  ///< rows of the router that are no experts (LongCat)
 };
 
@@ -75,6 +75,7 @@ struct Family {
   Toggle qkv_bias = {};
   Toggle out_bias = {};
   Toggle mlp_bias = {};
+  Toggle down_bias = {};  ///< of the second matrix of the MLP alone
   bool head_bias = false;
   QkNorm qk_norm = QkNorm::kNone;
   Toggle use_qk_norm = {.otherwise = true};
@@ -110,6 +111,7 @@ struct Family {
 const Family* find_family(std::string_view architecture, std::string_view model_type);
 
 std::span<const Family> dense_families();
+std::span<const Family> layer_norm_families();
 std::span<const Family> moe_families();
 std::span<const Family> hybrid_families();
 std::span<const Family> vision_families();

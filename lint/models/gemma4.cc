@@ -44,10 +44,12 @@ void add_layer_embeddings(const Config& config, const ModelShape& shape, WeightL
              Place::kEveryStage);
   list.outer("per_layer_model_projection", width * shape.num_layers, shape.hidden_size,
              Split::kRows, Place::kEveryStage);
+  list.outer("per_layer_projection_norm", width, 1, Split::kNone, Place::kEveryStage);
   for (uint32_t layer = 0; layer < shape.num_layers; ++layer) {
     list.set_layer(layer);
     list.router("per_layer_input_gate", width, shape.hidden_size);
     list.router("per_layer_projection", shape.hidden_size, width);
+    list.vectors("post_per_layer_input_norm", shape.hidden_size);
   }
 }
 

@@ -20,6 +20,13 @@ constexpr Moe kNemotronExperts{.shared_size = "moe_shared_expert_intermediate_si
                                .latent = "moe_latent_size",
                                .router_bias = true,
                                .gated = false};
+constexpr std::string_view kPuzzleKeys =
+    "mamba_num_heads|ssm_state_size|hybrid_override_pattern|block_configs";
+constexpr Moe kPuzzleExperts{.shared_size = "moe_shared_expert_intermediate_size",
+                             .latent = "moe_latent_size",
+                             .router_bias = true,
+                             .gated = false,
+                             .block = "block_configs"};
 constexpr Moe kGraniteExperts{.inner = "intermediate_size",
                               .shared_size = "shared_intermediate_size"};
 constexpr Moe kJambaExperts{.inner = "intermediate_size"};
@@ -85,6 +92,19 @@ constexpr Family kHybrid[] = {
      .state = State::kMamba2,
      .claims = kMamba2Keys,
      .moe = &kNemotronExperts},
+    {.architectures = "NemotronHPuzzleForCausalLM",
+     .model_types = "nemotron_h_puzzle",
+     .defaults = "mamba_ssm_cache_dtype=float32",
+     .layer_norms = 1,
+     .gated = false,
+     .qkv_bias = {.keys = "attention_bias"},
+     .out_bias = {.keys = "attention_bias"},
+     .mlp_bias = {.keys = "mlp_bias"},
+     .positions = Positions::kNone,
+     .state = State::kMamba2,
+     .adjust = adjust_puzzle,
+     .claims = kPuzzleKeys,
+     .moe = &kPuzzleExperts},
     {.architectures = "GraniteMoeHybridForCausalLM",
      .model_types = "granitemoehybrid",
      .defaults = "mamba_d_conv=4",

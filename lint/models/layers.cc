@@ -10,6 +10,7 @@
 #include "lint/models/mla.h"
 #include "lint/models/moe.h"
 #include "lint/models/state.h"
+#include "lint/models/uneven_layers.h"
 
 namespace kvbudget::models {
 
@@ -200,6 +201,7 @@ std::vector<LayerPlan> plan_layers(const Config& config, const Family& family, M
   }
   if (family.adjust != nullptr && !config.failed()) family.adjust(config, shape, plan);
   if (family.gemma4) adjust_gemma4_layers(config, shape, plan);
+  if (config.has("per_layer_config")) apply_layer_config(config, plan);
   return plan;
 }
 
@@ -232,8 +234,12 @@ void add_caches(const Config& config, const Family& family, const std::vector<La
                 ModelShape& shape) {
   const uint64_t passes = family.passes.empty() ? 1 : config.required(family.passes, 64);
   for (uint32_t i = 0; i < plan.size() && !config.failed(); ++i) {
+    LayerPlan layer = plan[i];
     for (uint64_t pass = 0; pass < passes; ++pass) {
-      add_layer_caches(config, family, plan[i], i, shape);
+      add_layer_caches(config, family, layer, i, shape);
+      if (layer.later_window == 0) continue;
+      layer.kind = CacheKind::kSliding;
+      layer.window_tokens = layer.later_window;
     }
   }
   // The engine builds the shared blocks first.

@@ -17,6 +17,7 @@ struct LayerPlan {
   bool state = false;  ///< a recurrent layer, beside attention or instead
   memory::CacheKind kind = memory::CacheKind::kFull;  ///< of the attention
   uint32_t window_tokens = 0;                         ///< the window or chunk
+  uint32_t later_window = 0;                          ///< of passes after the first, 0 as the first
   Feed feed = Feed::kMlp;
   uint32_t heads = 0;
   uint32_t head_dim = 0;  ///< of queries and keys

@@ -140,7 +140,7 @@ bool is_moe_layer(const Config& config, uint32_t layer) {
 
 void add_experts(const Config& config, const Moe& moe, uint32_t layer, ModelShape& shape,
                  WeightList& list) {
-  const auto nested = config.nested(moe.block);
+  const auto nested = config.nested_of(layer, moe.block);
   const Config& keys = nested ? *nested : config;
   const auto size = [&](std::string_view key) {
     return moe.vision_experts ? of_kind(keys, key, 0, 0) : keys.required_of(layer, key, kMaxWidth);

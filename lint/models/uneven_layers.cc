@@ -2,6 +2,7 @@
 #include "lint/models/uneven_layers.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace kvbudget::models {
 
@@ -123,6 +124,26 @@ void adjust_step3p5(const Config& config, ModelShape&, std::vector<LayerPlan>& p
   }
 }
 
+void adjust_windows(const Config& config, ModelShape&, std::vector<LayerPlan>& plan) {
+  if (!config.has("interleaved_sliding_window")) return;
+  for (size_t i = 0; i < plan.size() && !config.failed(); ++i) {
+    const Json* window = entry_of(config, "interleaved_sliding_window", i);
+    const bool slides = window != nullptr && window->is_number_unsigned() && *window <= kMaxWidth;
+    plan[i].kind = slides ? CacheKind::kSliding : CacheKind::kFull;
+    plan[i].window_tokens = slides ? narrow(window->get<uint64_t>()) : 0;
+  }
+}
+
+void adjust_loops(const Config& config, ModelShape&, std::vector<LayerPlan>& plan) {
+  const uint64_t window = config.required("loop_window_size", kMaxWidth);
+  for (LayerPlan& layer : plan) layer.later_window = narrow(window);
+}
+
+void adjust_pangu(const Config& config, ModelShape&, std::vector<LayerPlan>& plan) {
+  if (!config.flag("sandwich_norm", false)) return;
+  for (LayerPlan& layer : plan) layer.norms += 2;
+}
+
 void adjust_grok(const Config& config, ModelShape& shape, std::vector<LayerPlan>& plan) {
   if (!config.flag("residual_moe", false)) return;
   for (LayerPlan& layer : plan) layer.beside_width = shape.intermediate_size;
@@ -152,19 +173,61 @@ void check_jais(const Config& config, ModelShape&, std::vector<LayerPlan>&) {
 void adjust_blocks(const Config& config, ModelShape& shape, std::vector<LayerPlan>& plan) {
   shape.num_kv_heads = 1;
   for (size_t i = 0; i < plan.size() && !config.failed(); ++i) {
-    const Json* entry = entry_of(config, "block_configs", i);
-    if (entry == nullptr) return;
-    std::string error;
-    const Config block(*entry, error);
-    const auto attention = entry->is_object() ? block.nested("attention") : std::nullopt;
-    const auto mlp = entry->is_object() ? block.nested("ffn") : std::nullopt;
+    const auto block = config.nested_of(narrow(i), "block_configs");
+    if (!block) return config.fail("key 'block_configs' is missing");
+    const auto attention = block->nested("attention");
+    const auto mlp = block->nested("ffn");
     if (!attention || !mlp) return config.fail("key 'block_configs' has no attention and ffn");
     apply_attention(*attention, shape, plan[i]);
     apply_mlp(*mlp, shape, plan[i]);
-    if (!error.empty()) return config.fail("block_configs: " + error);
     plan[i].norms = (plan[i].attention ? 1 : 0) + (plan[i].feed == Feed::kMlp ? 1 : 0);
     if (plan[i].attention) shape.num_kv_heads = std::max(shape.num_kv_heads, plan[i].kv_heads);
     shape.intermediate_size = std::max(shape.intermediate_size, plan[i].mlp_width);
+  }
+}
+
+void adjust_puzzle(const Config& config, ModelShape&, std::vector<LayerPlan>& plan) {
+  for (size_t i = 0; i < plan.size(); ++i) {
+    const auto block = config.nested_of(narrow(i), "block_configs");
+    if (!block) return config.fail("key 'block_configs' is missing");
+    const std::string type = block->text("block_type");
+    if (!listed("attention|mamba|moe|mlp", type)) {
+      return config.fail("key 'block_configs' has the unknown type '" + type + "'");
+    }
+    LayerPlan& layer = plan[i];
+    layer.attention = type == "attention";
+    layer.state = type == "mamba";
+    layer.feed = type == "moe" ? Feed::kExperts : type == "mlp" ? Feed::kMlp : Feed::kNone;
+    if (type == "mlp") layer.mlp_width = narrow(block->required("intermediate_size", kMaxWidth));
+    const uint64_t window = block->count("sliding_window", kMaxWidth).value_or(0);
+    layer.kind = window > 0 ? CacheKind::kSliding : CacheKind::kFull;
+    layer.window_tokens = narrow(window);
+    for (const auto& [key, value] : block->json().items()) {
+      const bool mixer = layer.attention || layer.state;
+      if (!mixer || value.is_null() || key == "block_type" || key == "sliding_window") continue;
+      return config.fail("key 'block_configs." + key + "' is not understood");
+    }
+  }
+}
+
+void apply_layer_config(const Config& config, std::vector<LayerPlan>& plan) {
+  const auto layers = config.nested("per_layer_config");
+  if (!layers) return config.fail("key 'per_layer_config' is not an object");
+  for (const auto& [name, value] : layers->json().items()) {
+    const auto layer = layers->nested(name);
+    size_t index = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), index);
+    if (!layer || error != std::errc() || *end != 0 || index >= plan.size()) {
+      return config.fail("key 'per_layer_config' has no layer '" + name + "'");
+    }
+    for (const auto& [key, unused] : value.items()) {
+      if (key == "head_dim" || key == "num_key_value_heads") continue;
+      return config.fail("key 'per_layer_config." + name + "." + key + "' is not understood");
+    }
+    LayerPlan& own = plan[index];
+    own.head_dim = narrow(layer->count("head_dim", kMaxWidth).value_or(own.head_dim));
+    own.value_head_dim = own.head_dim;
+    own.kv_heads = narrow(layer->count("num_key_value_heads", kMaxHeads).value_or(own.kv_heads));
   }
 }
 

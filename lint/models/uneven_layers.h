@@ -15,6 +15,12 @@ void adjust_laguna(const Config& config, memory::ModelShape& shape, std::vector<
 void adjust_mimo_v2(const Config& config, memory::ModelShape& shape, std::vector<LayerPlan>& plan);
 /// Sliding layers with more query heads, gates by head.
 void adjust_step3p5(const Config& config, memory::ModelShape& shape, std::vector<LayerPlan>& plan);
+/// A list of windows, null for layers without.
+void adjust_windows(const Config& config, memory::ModelShape& shape, std::vector<LayerPlan>& plan);
+/// Passes after the first look at a window.
+void adjust_loops(const Config& config, memory::ModelShape& shape, std::vector<LayerPlan>& plan);
+/// Norms around the MLP too.
+void adjust_pangu(const Config& config, memory::ModelShape& shape, std::vector<LayerPlan>& plan);
 /// A dense MLP beside the experts.
 void adjust_grok(const Config& config, memory::ModelShape& shape, std::vector<LayerPlan>& plan);
 void adjust_arctic(const Config& config, memory::ModelShape& shape, std::vector<LayerPlan>& plan);
@@ -24,5 +30,10 @@ void check_bamba(const Config& config, memory::ModelShape& shape, std::vector<La
 void check_jais(const Config& config, memory::ModelShape& shape, std::vector<LayerPlan>& plan);
 /// Layers found by architecture search, one entry of block_configs each.
 void adjust_blocks(const Config& config, memory::ModelShape& shape, std::vector<LayerPlan>& plan);
+
+/// The same for layers that are one thing each (Nemotron 3 Puzzle).
+void adjust_puzzle(const Config& config, memory::ModelShape& shape, std::vector<LayerPlan>& plan);
+/// What newer configs of any family say of single layers: {"5": {"head_dim": 512}}.
+void apply_layer_config(const Config& config, std::vector<LayerPlan>& plan);
 
 }  // namespace kvbudget::models

@@ -38,15 +38,15 @@ bool is_set(const Config& config, const Toggle& toggle) {
   return toggle.keys.empty() ? toggle.otherwise : config.flag(toggle.keys, toggle.otherwise);
 }
 
-uint64_t qk_norm_rows(const Family& family, const ModelShape& shape) {
+uint64_t qk_norm_rows(const Family& family, const LayerPlan& layer) {
   switch (family.qk_norm) {
     case QkNorm::kNone:
       break;
     case QkNorm::kHead:
-      return 2 * norm_rows(family.norm, shape.head_dim);
+      return 2 * norm_rows(family.norm, layer.head_dim);
     case QkNorm::kEachHead:
     case QkNorm::kWhole:
-      return (uint64_t{shape.num_heads} + shape.num_kv_heads) * shape.head_dim;
+      return (uint64_t{layer.heads} + layer.kv_heads) * layer.head_dim;
   }
   return 0;
 }
@@ -83,7 +83,7 @@ void add_attention(const Config& config, const Family& family, const LayerPlan& 
   if (layer.gate_rows > 0) {
     list.linear("self_attn", {{"g_proj", layer.gate_rows}}, shape.hidden_size, false);
   }
-  const uint64_t norm = qk_norm_rows(family, shape);
+  const uint64_t norm = qk_norm_rows(family, layer);
   if (norm > 0 && is_set(config, family.use_qk_norm)) list.vectors("self_attn.qk_norm", norm);
   if (layer.sinks) list.vectors("self_attn.sinks", layer.heads);
 }
@@ -93,7 +93,8 @@ void add_mlp(const Config& config, const Family& family, uint64_t inner, const M
   const bool bias = is_set(config, family.mlp_bias);
   list.linear("mlp", {{"gate_proj", family.gated ? inner : 0}, {"up_proj", inner}},
               shape.hidden_size, bias);
-  list.linear("mlp", {{"down_proj", shape.hidden_size, Split::kColumns}}, inner, bias);
+  list.linear("mlp", {{"down_proj", shape.hidden_size, Split::kColumns}}, inner,
+              bias || is_set(config, family.down_bias));
 }
 
 void add_mixer(const Config& config, const Family& family, const LayerPlan& plan, uint32_t layer,
@@ -124,6 +125,20 @@ void add_feed(const Config& config, const Family& family, const LayerPlan& plan,
   }
 }
 
+// LongCat-Flash-Lite: tables for the n-grams that end at a token, one for each n and hash, whose
+// sizes are odd numbers above a multiple of the vocabulary (longcat_flash_ngram.py, 0.32).
+void add_ngrams(const Config& config, const ModelShape& shape, WeightList& list) {
+  const uint64_t ratio = config.required("ngram_vocab_size_ratio", 1u << 16);
+  const uint64_t tables =
+      config.required("emb_split_num", 64) * (config.required("emb_neighbor_num", 64) - 1);
+  if (tables == 0) return config.fail("key 'emb_neighbor_num' is 1");
+  const uint64_t rows = tables * ratio * shape.vocab_size + tables * tables;
+  const uint64_t width = shape.hidden_size / tables;
+  list.outer("ngram_embeddings.oe_embedder", rows, width, Split::kVocabulary, Place::kFirstStage);
+  list.outer("ngram_embeddings.oe_projection", tables * width, shape.hidden_size, Split::kNone,
+             Place::kFirstStage);
+}
+
 // OPT-350m embeds in fewer dimensions than it computes in.
 uint64_t add_embedding(const Config& config, const Family& family, const ModelShape& shape,
                        WeightList& list) {
@@ -135,6 +150,7 @@ uint64_t add_embedding(const Config& config, const Family& family, const ModelSh
     list.outer("project_in", shape.hidden_size, width, Split::kNone, Place::kFirstStage);
     list.outer("project_out", width, shape.hidden_size, Split::kNone, Place::kLastStage);
   }
+  if (config.has("ngram_vocab_size_ratio")) add_ngrams(config, shape, list);
   if (family.positions == Positions::kLearned) {
     const uint64_t positions =
         config.required("max_position_embeddings|n_positions|n_ctx", uint64_t{1} << 32);
