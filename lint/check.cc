@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -84,6 +85,46 @@ bool contains(const std::vector<const Rule*>& rules, const Rule* rule) {
   return std::find(rules.begin(), rules.end(), rule) != rules.end();
 }
 
+std::vector<Suppression> suppressions_of(const Collection& collection) {
+  std::set<const SourceFile*> files;
+  std::vector<Suppression> result;
+  const auto add = [&](std::vector<Suppression> more) {
+    std::move(more.begin(), more.end(), std::back_inserter(result));
+  };
+  for (size_t i = 0; i < collection.deployments.size(); ++i) {
+    const EngineStart& start = collection.deployments[i].start;
+    if (start.file != nullptr && files.insert(start.file).second) {
+      add(read_suppressions(*start.file));
+    }
+    if (start.around == nullptr) continue;
+    for (const SourceText& text : start.around->annotations) {
+      add(read_annotation(text, static_cast<int>(i)));
+    }
+  }
+  for (const FileErrors& errors : collection.syntax_errors) {
+    if (files.insert(errors.file).second) add(read_suppressions(*errors.file));
+  }
+  return result;
+}
+
+// Rules that did not run hid nothing for a reason of their own.
+void report_faults(const Rule& rule, const RuleChoice& choice,
+                   const std::vector<Suppression>& suppressions,
+                   std::vector<Diagnostic>& findings) {
+  if (rule.check_suppression == nullptr) return;
+  for (const Suppression& s : suppressions) {
+    using Kind = SuppressionFault::Kind;
+    const bool known = find_rule(choice.all, s.rule) != nullptr;
+    const bool ran = find_rule(choice.rules, s.rule) != nullptr;
+    if (known && (!ran || (s.used && s.has_reason))) continue;
+    const Kind kind = !known ? Kind::kUnknownRule : !s.used ? Kind::kHidesNothing : Kind::kNoReason;
+    Reporter reporter(rule.id, rule.name, rule.severity, s.deployment);
+    rule.check_suppression({kind, s.rule, known ? "" : no_such_rule(choice.all, s.rule), s.where},
+                           reporter);
+    append(findings, reporter.take());
+  }
+}
+
 }  // namespace
 
 const Rule* find_rule(RuleTable rules, std::string_view id_or_name) {
@@ -105,6 +146,7 @@ std::string no_such_rule(RuleTable rules, std::string_view asked) {
 
 RuleChoice choose_rules(const Options& options, RuleTable rules) {
   RuleChoice choice;
+  choice.all = rules;
   std::vector<const Rule*> selected;
   std::vector<const Rule*> ignored;
   if (!find_rules(rules, "--select", options.select, selected, choice.error) ||
@@ -133,17 +175,19 @@ std::string unknown_project_rule(const Projects& projects, RuleTable rules) {
   return "";
 }
 
-std::vector<Diagnostic> check(const Collection& collection, const std::vector<const Rule*>& rules,
+std::vector<Diagnostic> check(const Collection& collection, const RuleChoice& choice,
                               bool require_complete, Projects* projects) {
   std::vector<Diagnostic> findings;
-  for (const Rule* rule : rules) apply(*rule, collection, findings);
+  for (const Rule* rule : choice.rules) apply(*rule, collection, findings);
   if (projects != nullptr) apply_levels(*projects, findings);
   if (require_complete) {
     for (Diagnostic& finding : findings) {
       if (finding.rule == kNotChecked) finding.severity = Severity::kError;
     }
   }
-  suppress(findings);
+  std::vector<Suppression> suppressions = suppressions_of(collection);
+  suppress(findings, suppressions);
+  for (const Rule* rule : choice.rules) report_faults(*rule, choice, suppressions, findings);
   sort_and_deduplicate(findings);
   return findings;
 }

@@ -13,6 +13,7 @@ namespace kvbudget {
 
 struct RuleChoice {
   std::vector<const Rule*> rules;
+  RuleTable all;      ///< that there are
   std::string error;  ///< names the option and the id or name that no rule has
 };
 
@@ -26,7 +27,7 @@ std::string no_such_rule(RuleTable rules, std::string_view asked);
 /// Findings without the suppressed ones and without doubles, sorted by file, line, column, rule and
 /// message.
 /// `projects` may be null; what it says of a rule holds for the files below it.
-std::vector<Diagnostic> check(const Collection& collection, const std::vector<const Rule*>& rules,
+std::vector<Diagnostic> check(const Collection& collection, const RuleChoice& choice,
                               bool require_complete, Projects* projects);
 /// The first rule that a project file names and that does not exist, as a message; else empty.
 std::string unknown_project_rule(const Projects& projects, RuleTable rules);

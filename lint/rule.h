@@ -34,6 +34,15 @@ class Reporter {
   std::vector<Diagnostic> findings_;
 };
 
+/// A suppression that should not stand as it does.
+struct SuppressionFault {
+  enum class Kind { kUnknownRule, kHidesNothing, kNoReason };
+  Kind kind = Kind::kHidesNothing;
+  std::string_view rule;  ///< as written
+  std::string hint;       ///< unknown rules: "did you mean …"
+  Location where;
+};
+
 struct Rule {
   std::string_view id;    ///< "KVB103", never reused
   std::string_view name;  ///< "max-model-len-exceeds-kv": reads well as "allow …"
@@ -43,9 +52,11 @@ struct Rule {
   std::string_view
       bad;  ///< a file on which the rule fires exactly at the lines marked `# expect: KVB…`
   std::string_view good;  ///< a file on which no rule fires
-  /// One of the two is set: rules see a whole deployment, or the syntax errors of a file.
+  /// One of the three is set: rules see a whole deployment, the syntax errors of a file, or what is
+  /// wrong with suppressions.
   void (*check_deployment)(const Deployment&, Reporter&) = nullptr;
   void (*check_file)(const std::vector<SyntaxError>&, Reporter&) = nullptr;
+  void (*check_suppression)(const SuppressionFault&, Reporter&) = nullptr;
 };
 
 using RuleTable = std::span<const Rule* const>;

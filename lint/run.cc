@@ -76,8 +76,8 @@ std::string write_fixed(const Context& context, const FixedFiles& fixed) {
 }
 
 /// Lints, and lints again after each round of fixes.
-int lint_and_fix(const Context& context, const std::vector<const Rule*>& rules,
-                 Collection& collection, Report& report) {
+int lint_and_fix(const Context& context, const RuleChoice& choice, Collection& collection,
+                 Report& report) {
   const Options& options = context.options;
   for (int round = 0; round <= kMaxFixRounds; ++round) {
     report.findings.clear();
@@ -87,7 +87,7 @@ int lint_and_fix(const Context& context, const std::vector<const Rule*>& rules,
     if (const std::string error = project_error(context); !error.empty()) {
       return fail(context, kUsage, error);
     }
-    report.findings = check(collection, rules, options.require_complete, context.io.projects);
+    report.findings = check(collection, choice, options.require_complete, context.io.projects);
     const FixedFiles fixed = apply_fixes(report.findings, options.fix_level);
     if (fixed.texts.empty() || round == kMaxFixRounds) break;
     report.fixed += fixed.applied;
@@ -105,7 +105,7 @@ int run_lint(const Context& context) {
 
   Report report;
   Collection collection;
-  if (const int code = lint_and_fix(context, choice.rules, collection, report); code != kClean) {
+  if (const int code = lint_and_fix(context, choice, collection, report); code != kClean) {
     return code;
   }
   report.files = collection.files;

@@ -1,7 +1,6 @@
 #include "lint/suppress.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 
 namespace kvbudget {
@@ -24,27 +23,42 @@ bool consume(std::string_view& text, std::string_view word) {
 
 bool is_comment(std::string_view line) { return trim_left(line).starts_with("#"); }
 
+struct Named {
+  std::string rule;
+  size_t offset;  ///< in the comment
+};
+struct Comment {
+  std::vector<Named> rules;
+  bool has_reason = false;
+};
+
 // The rules that the comment at the start of `text` names, nullopt when it is another comment.
-std::optional<std::vector<std::string>> ignored_rules(std::string_view text) {
-  if (!consume(text, "#") || !consume(text, "kvbudget:") || !consume(text, "ignore")) {
+std::optional<Comment> ignored_rules(const std::string_view text) {
+  std::string_view rest = text;
+  if (!consume(rest, "#") || !consume(rest, "kvbudget:") || !consume(rest, "ignore")) {
     return std::nullopt;
   }
   // Names hold single dashes, the reason follows a double one.
-  text = text.substr(0, text.find("--"));
-  std::vector<std::string> rules;
+  const size_t dashes = rest.find("--");
+  Comment comment;
+  comment.has_reason =
+      dashes != std::string_view::npos && !trim_left(rest.substr(dashes + 2)).empty();
+  rest = rest.substr(0, dashes);
   constexpr std::string_view kSeparators = ", \t\r";
   while (true) {
-    text.remove_prefix(std::min(text.find_first_not_of(kSeparators), text.size()));
-    if (text.empty()) return rules;
-    const size_t end = std::min(text.find_first_of(kSeparators), text.size());
-    rules.emplace_back(text.substr(0, end));
-    text.remove_prefix(end);
+    rest.remove_prefix(std::min(rest.find_first_not_of(kSeparators), rest.size()));
+    if (rest.empty()) return comment;
+    const size_t end = std::min(rest.find_first_of(kSeparators), rest.size());
+    comment.rules.push_back(
+        {std::string(rest.substr(0, end)), static_cast<size_t>(rest.data() - text.data())});
+    rest.remove_prefix(end);
   }
 }
 
 // The lines that a comment on `line` stands for.
 Suppression covered_lines(const SourceFile& file, uint32_t line, bool own_line) {
-  Suppression covered{"", line, line};
+  Suppression covered;
+  covered.first_line = covered.last_line = line;
   if (!own_line) return covered;
   while (line < file.line_count() && is_comment(file.line_text(line))) ++line;
   covered.first_line = line;
@@ -65,30 +79,59 @@ std::vector<Suppression> read_suppressions(const SourceFile& file) {
     const std::string_view text = file.line_text(line);
     const size_t hash = text.rfind('#', at - file.line_start(line));
     if (hash == std::string_view::npos) continue;
-    const auto rules = ignored_rules(text.substr(hash));
-    if (!rules) continue;
+    const auto comment = ignored_rules(text.substr(hash));
+    if (!comment) continue;
     Suppression covered = covered_lines(file, line, is_comment(text));
-    for (const std::string& rule : *rules) {
-      covered.rule = rule;
+    covered.has_reason = comment->has_reason;
+    for (const Named& named : comment->rules) {
+      const auto begin = static_cast<uint32_t>(file.line_start(line) + hash + named.offset);
+      covered.rule = named.rule;
+      covered.where = {&file, {begin, begin + static_cast<uint32_t>(named.rule.size())}};
       result.push_back(covered);
     }
   }
   return result;
 }
 
-void suppress(std::vector<Diagnostic>& findings) {
-  std::map<const SourceFile*, std::vector<Suppression>> by_file;
+std::vector<Suppression> read_annotation(const SourceText& text, int deployment) {
+  std::vector<Suppression> result;
+  const std::string_view all = text.view();
+  for (size_t begin = 0; begin < all.size();) {
+    const size_t end = std::min(all.find_first_of(";\n", begin), all.size());
+    const std::string_view part = all.substr(begin, end - begin);
+    const size_t colon = std::min(part.find(':'), part.size());
+    const std::string_view rule = trim_left(part.substr(0, colon));
+    const size_t size = std::min(rule.find_first_of(kSpace), rule.size());
+    if (size > 0) {
+      Suppression& suppression = result.emplace_back();
+      suppression.rule = std::string(rule.substr(0, size));
+      suppression.deployment = deployment;
+      suppression.where =
+          text.substr(static_cast<size_t>(rule.data() - all.data()), size).location();
+      suppression.has_reason = colon < part.size() && !trim_left(part.substr(colon + 1)).empty();
+    }
+    begin = end + 1;
+  }
+  return result;
+}
+
+void suppress(std::vector<Diagnostic>& findings, std::vector<Suppression>& suppressions) {
+  const auto covers = [](const Suppression& s, const Diagnostic& finding) {
+    if (s.rule != finding.rule && s.rule != finding.name) return false;
+    if (s.deployment >= 0) return s.deployment == finding.deployment;
+    if (finding.where.file == nullptr || s.where.file != finding.where.file) return false;
+    const uint32_t line = finding.where.file->position(finding.where.range.begin).line;
+    return s.first_line <= line && line <= s.last_line;
+  };
+  if (suppressions.empty()) return;
   std::erase_if(findings, [&](const Diagnostic& finding) {
-    const SourceFile* file = finding.where.file;
-    if (file == nullptr) return false;
-    const auto [entry, added] = by_file.try_emplace(file);
-    if (added) entry->second = read_suppressions(*file);
-    if (entry->second.empty()) return false;
-    const uint32_t line = file->position(finding.where.range.begin).line;
-    return std::any_of(entry->second.begin(), entry->second.end(), [&](const Suppression& s) {
-      return s.first_line <= line && line <= s.last_line &&
-             (s.rule == finding.rule || s.rule == finding.name);
-    });
+    bool hidden = false;
+    for (Suppression& s : suppressions) {
+      if (!covers(s, finding)) continue;
+      s.used = true;
+      hidden = true;
+    }
+    return hidden;
   });
 }
 

@@ -16,16 +16,23 @@
 
 namespace kvbudget {
 
-/// One rule silenced on the lines [first_line, last_line].
+/// One rule silenced on the lines [first_line, last_line], or for a deployment.
 struct Suppression {
   std::string rule;  ///< id or name, as written
   uint32_t first_line = 0;
   uint32_t last_line = 0;
+  int deployment = -1;  ///< of an annotation: index; its lines count for nothing
+  Location where;       ///< the rule's name in the comment
+  bool has_reason = false;
+  bool used = false;  ///< it hid something
 };
 
 std::vector<Suppression> read_suppressions(const SourceFile& file);
 
-/// Removes the findings that a comment in their file silences.
-void suppress(std::vector<Diagnostic>& findings);
+/// Those of an annotation `kvbudget.io/ignore: "KVB103: reason; KVB210: reason"`.
+std::vector<Suppression> read_annotation(const SourceText& text, int deployment);
+
+/// Removes the findings that comments and annotations silence, and marks those as used.
+void suppress(std::vector<Diagnostic>& findings, std::vector<Suppression>& suppressions);
 
 }  // namespace kvbudget

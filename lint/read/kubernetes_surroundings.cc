@@ -208,6 +208,16 @@ void read_services(const Node& workload, const std::vector<NodePtr>& roots, Surr
   }
 }
 
+void read_annotations(const Node& workload, Surroundings& around) {
+  const std::initializer_list<std::string_view> paths[] = {
+      {"metadata", "annotations", "kvbudget.io/ignore"},
+      {"spec", "template", "metadata", "annotations", "kvbudget.io/ignore"}};
+  for (const auto& path : paths) {
+    const Node* text = workload.at(path);
+    if (text != nullptr && text->is_scalar()) around.annotations.push_back(text->text);
+  }
+}
+
 void read_strategy(const Node& workload, Surroundings& around) {
   around.deployment = is(workload.find("kind"), "Deployment");
   const Node* strategy = workload.at({"spec", "strategy"});
@@ -226,6 +236,7 @@ std::shared_ptr<const Surroundings> workload_surroundings(const Node& workload,
   around->claims = claims_of(workload, roots);
   read_services(workload, roots, *around);
   read_strategy(workload, *around);
+  read_annotations(workload, *around);
   return around;
 }
 

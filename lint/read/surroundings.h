@@ -87,6 +87,8 @@ struct Surroundings {
   std::vector<Exposure> exposures;
   std::vector<std::string> starts_after_healthy;  ///< Compose: depends_on service_healthy
 
+  std::vector<SourceText> annotations;  ///< values of kvbudget.io/ignore
+
   bool deployment = false;  ///< a Deployment: updates start new pods before old ones stop
   bool recreates = false;   ///< strategy Recreate, or maxSurge 0
   Location strategy_where;

@@ -15,7 +15,8 @@ bool survives(const std::string& text, std::string_view needle) {
   finding.name = "max-model-len-exceeds-kv";
   finding.where = {&file, {at, at + 1}};
   std::vector<Diagnostic> findings{finding};
-  suppress(findings);
+  std::vector<Suppression> suppressions = read_suppressions(file);
+  suppress(findings, suppressions);
   return !findings.empty();
 }
 
@@ -58,4 +59,29 @@ TEST_CASE("a comment above a command covers the lines that backslashes join to i
 TEST_CASE("the marker counts only in a comment") {
   CHECK(survives("a: X kvbudget: ignore KVB103\n", "X"));
   CHECK(survives("a: X  # see kvbudget: ignore KVB103\n", "X"));
+}
+
+TEST_CASE("an annotation silences rules for its deployment, each with its reason") {
+  const SourceFile file("a.yaml", "KVB103: measured; max-model-len-exceeds-kv: x\nKVB104");
+  const SourceText text(file, {0, static_cast<uint32_t>(file.bytes().size())});
+  std::vector<Suppression> found = read_annotation(text, 3);
+  REQUIRE(found.size() == 3);
+  CHECK(found[0].rule == "KVB103");
+  CHECK(found[0].has_reason);
+  CHECK(found[1].rule == "max-model-len-exceeds-kv");
+  CHECK(found[2].rule == "KVB104");
+  CHECK_FALSE(found[2].has_reason);
+  CHECK(file.bytes().substr(found[2].where.range.begin, 6) == "KVB104");
+
+  Diagnostic mine;
+  mine.rule = "KVB104";
+  mine.deployment = 3;
+  Diagnostic other = mine;
+  other.deployment = 2;
+  std::vector<Diagnostic> findings{mine, other};
+  suppress(findings, found);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].deployment == 2);
+  CHECK(found[2].used);
+  CHECK_FALSE(found[0].used);
 }

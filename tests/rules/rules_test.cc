@@ -53,7 +53,9 @@ TEST_CASE("ids and names are unique, sorted and well formed") {
     CHECK(names.insert(rule->name).second);
     CHECK(rule->name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") ==
           std::string_view::npos);
-    CHECK((rule->check_deployment != nullptr) != (rule->check_file != nullptr));
+    const int checks = (rule->check_deployment != nullptr) + (rule->check_file != nullptr) +
+                       (rule->check_suppression != nullptr);
+    CHECK(checks == 1);
     before = rule->id;
   }
 }

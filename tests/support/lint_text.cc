@@ -45,7 +45,7 @@ LineRules lint(const std::vector<std::string>& paths, const std::string& shown,
   const Collection collection = collect(paths, resolve, io);
   const RuleChoice choice = choose_rules({}, all_rules());
   LineRules result;
-  for (const Diagnostic& finding : check(collection, choice.rules, false, nullptr)) {
+  for (const Diagnostic& finding : check(collection, choice, false, nullptr)) {
     if (!finding.where || finding.where.file->path() != shown) continue;
     result.emplace(finding.where.file->position(finding.where.range.begin).line,
                    std::string(finding.rule));
