@@ -76,7 +76,8 @@ class ValuesReader {
   ValuesReader(const YamlFile& yaml, const Node& resource, FileContents& out)
       : yaml_(yaml), resource_(resource), out_(out) {}
 
-  void read(const Node* values) {
+  /// `at_resource`: no entry of the file holds an engine, the whole resource does.
+  void read(const Node* values, bool at_resource = false) {
     if (values == nullptr || !values->is_mapping()) return;
     const size_t before = out_.starts.size();
     static constexpr std::array kReaders = {read_production_stack, read_modelservice,
@@ -89,7 +90,7 @@ class ValuesReader {
       EngineStart& start = out_.starts[i];
       const bool all = start.name == "values";
       start.name = all ? owner : owner + "/" + start.name;
-      if (all) start.where = first_key(resource_);
+      if (all || at_resource) start.where = first_key(resource_);
     }
   }
 
@@ -110,7 +111,7 @@ class ValuesReader {
       if (++count > 2000) break;  // each is looked up among those before
       tree.add(name->text, value);
     }
-    if (count > 0) read(&tree.root());
+    if (count > 0) read(&tree.root(), /*at_resource=*/true);
   }
 
   void read_source(const Node* source) {

@@ -70,7 +70,8 @@ size_t find_shell_script(const std::vector<Word>& words) {
       const std::string_view flag = words[k].text.view();
       if (flag.size() < 2 || (flag[0] != '-' && flag[0] != '+')) break;
       const bool command = flag[0] == '-' && flag[1] != '-' && flag.back() == 'c';
-      if (command) return k + 1;
+      const bool ended = words[k + 1].text.view() == "--" && k + 2 < words.size();
+      if (command) return ended ? k + 2 : k + 1;
       if (flag == "-o" || flag == "-O") ++k;
     }
   }

@@ -165,7 +165,21 @@ ShellValue SimpleCommandReader::array() {
   return value;
 }
 
+/// `<your-model>`: text that whoever copies the command replaces, and no redirection.
+bool SimpleCommandReader::placeholder() {
+  size_t end = 1;
+  while (is_name_char(reader_.peek(end)) || reader_.peek(end) == '-') ++end;
+  if (end == 1 || reader_.peek(end) != '>') return false;
+  const char behind = reader_.peek(end + 1);
+  if (!is_shell_blank(behind) && behind != '\n' && behind != '\\' && behind != '\0') return false;
+  const size_t start = reader_.position();
+  reader_.advance(end + 1);
+  command_.words.push_back({reader_.text().substr(start, end + 1), false});
+  return true;
+}
+
 bool SimpleCommandReader::redirection() {
+  if (reader_.peek() == '<' && placeholder()) return true;
   size_t at = 0;
   while (reader_.peek(at) >= '0' && reader_.peek(at) <= '9') ++at;
   const bool both = at == 0 && reader_.peek() == '&' && reader_.peek(1) == '>';

@@ -17,6 +17,7 @@ class SimpleCommandReader {
   bool empty() const { return command_.words.empty() && assignments_.empty(); }
 
   /// Reads a redirection if one stands here. Here-documents are skipped at the end of the line.
+  bool placeholder();
   bool redirection();
   void skip_here_documents();
   void assignment_or_word();

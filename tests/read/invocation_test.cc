@@ -54,6 +54,7 @@ TEST_CASE("every usual way to start the engine is recognised") {
       {"bash -lc \"cd /x && exec vllm serve $M\"", "?<$M>"},
       {"bash -o pipefail -c 'vllm serve m'", "<m>"},
       {"bash -c 'exec vllm serve \"$@\"' -- m --x", "<m><--x>"},
+      {"bash -lc -- 'vllm serve m'", "<m>"},
       {"M=m; bash -c \"vllm serve $M\"", "<m>"},
       {"docker exec c bash -c 'vllm serve m'", "<m>"},
       {"A='--x 1'; eval \"exec vllm serve m ${A}\"", "<m><--x><1>"},

@@ -56,6 +56,7 @@ TEST_CASE("words are split, unquoted and joined as a shell does") {
       {"a <<-'E F'\n\tx\n\tE F\nb", "<a> ; <b>"},
       {"a <<< text b", "<a><b>"},
       {"a <(b c) d", "<a>?<<(b c)><d>"},
+      {"a --m <your-model> \\\n <b> <c", "<a><--m>?<<your-model>>?<<b>>"},
       {"a '{\"k\": {\"x\": 1}}'", "<a><{\"k\": {\"x\": 1}}>"},
       {"a {{ .Values.x }} \"{{ .y }}-z\"", "<a>?<{{ .Values.x }}>?<{{ .y }}-z>"},
   };
