@@ -19,6 +19,7 @@ using memory::ElementType;
 
 constexpr uint32_t kMaxCount = std::numeric_limits<uint32_t>::max();
 constexpr Version kAutoFit{0, 14, 0};
+constexpr Version kLeavesEncodersOut{0, 15, 0};  // _mark_tower_model in models/interfaces.py
 
 uint64_t bounded(uint64_t value) { return std::min<uint64_t>(value, kMaxCount); }
 
@@ -53,7 +54,9 @@ class Resolver {
   void resolve_caching();
   void resolve_batch();
   void resolve_graphs();
+  void resolve_encoders();
 
+  bool takes_none_of(std::string_view inputs);
   uint64_t default_tokens(uint64_t factor) const;
   bool graphs_are_off();
   std::optional<std::vector<int64_t>> given_sizes();
@@ -77,6 +80,7 @@ ResolveResult Resolver::resolve() {
   resolve_caching();
   resolve_batch();
   resolve_graphs();
+  resolve_encoders();
   return std::move(result_);
 }
 
@@ -233,6 +237,30 @@ void Resolver::resolve_batch() {
   if (own_sequences && applies("(sequences-fit-tokens)")) {
     engine_.max_num_seqs = std::min(engine_.max_num_seqs, engine_.max_num_batched_tokens);
   }
+}
+
+// {"image": 0, "video": {"count": 0}}; what is not named has no limit.
+bool Resolver::takes_none_of(std::string_view inputs) {
+  if (inputs.empty() || input_.version < kLeavesEncodersOut) return false;
+  if (is_on("language-model-only")) return true;
+  const std::string limits = settings_.text("limit-mm-per-prompt");
+  while (!inputs.empty()) {
+    const size_t comma = std::min(inputs.find(','), inputs.size());
+    const std::optional<std::string> limit = json_member(limits, inputs.substr(0, comma));
+    if (!limit || json_member(*limit, "count").value_or(*limit) != "0") return false;
+    inputs.remove_prefix(std::min(comma + 1, inputs.size()));
+  }
+  return true;
+}
+
+void Resolver::resolve_encoders() {
+  engine_.profile_encoders = !is_on("skip-mm-profiling");
+  if (facts_.model == nullptr) return;
+  engine_.vision_encoder = !takes_none_of(facts_.model->vision_inputs);
+  engine_.audio_encoder = !takes_none_of(facts_.model->audio_inputs);
+  const bool data =
+      text("mm-encoder-tp-mode") == "data" || is_on("enable-multimodal-encoder-data-parallel");
+  engine_.whole_encoders = data && facts_.model->whole_encoders;
 }
 
 // Graphs need the compiler at full strength, unless the graph mode itself is set.

@@ -90,13 +90,15 @@ uint64_t lasting_bytes(const ModelShape& model, const EngineSettings& settings, 
 // MultiModalBudget: as many of the largest items as the batch holds, at least one. Their inputs and
 // what the encoder makes of them stay for the whole run.
 struct EncoderRun {
-  EncoderRun(const ModelShape& model, const Batch& batch) {
+  EncoderRun(const ModelShape& model, const EngineSettings& settings, const Batch& batch) {
     const EncoderProfile& item = model.encoder;
-    if (item.item_tokens == 0) return;
+    const bool runs = settings.vision_encoder && settings.profile_encoders;
+    if (item.item_tokens == 0 || !runs) return;
     const uint64_t items = std::max<uint64_t>(batch.tokens / item.item_tokens, 1);
     inputs = mul(mul(items, item.item_inputs), batch.element);
     outputs = mul(mul(mul(items, item.item_tokens), model.hidden_size), batch.element);
-    peak = mul(mul(items, item.item_peak), batch.element) / batch.tp;
+    peak =
+        mul(mul(items, item.item_peak), batch.element) / (settings.whole_encoders ? 1 : batch.tp);
   }
   uint64_t inputs = 0;  // bytes
   uint64_t outputs = 0;
@@ -118,7 +120,9 @@ double trust_in(const ModelShape& model, const EngineSettings& settings, const P
   if (forward) share = std::max(share, 0.15);
   if (model.num_experts != 0) share = std::max(share, 0.03);
   if (model.multimodal) {
-    const bool known = model.encoder.item_tokens != 0 && !settings.v0_engine;
+    const bool silent =
+        !settings.profile_encoders || !(settings.vision_encoder || settings.audio_encoder);
+    const bool known = (model.encoder.item_tokens != 0 || silent) && !settings.v0_engine;
     share = std::max(share, known ? 0.03 : 0.15);
   }
   return share;
@@ -132,7 +136,7 @@ Interval peak_of(const ModelShape& model, const EngineSettings& settings, const 
   const uint64_t forward = forward_bytes(model, settings, batch, rules);
   const uint64_t sampling = last ? sampling_bytes(model, batch, rules, gpu) : 0;
 
-  const EncoderRun encoder(model, batch);
+  const EncoderRun encoder(model, settings, batch);
   const uint64_t lasting = lasting_bytes(model, settings, batch, rules, gpu);
   uint64_t beside = add(scaled(kMiB, fitted.activation_mib), lasting);
   beside = add(beside, add(encoder.inputs, encoder.outputs));

@@ -55,6 +55,10 @@ struct EngineSettings {
   std::string mamba_cache_mode = "none";
   uint32_t num_speculative_tokens = 0;
   double cpu_offload_gib = 0.0;  ///< per GPU
+  bool vision_encoder = true;    ///< false: left out, since no images or videos are taken
+  bool audio_encoder = true;
+  bool whole_encoders = false;   ///< every rank holds all of them: mm-encoder-tp-mode data
+  bool profile_encoders = true;  ///< false: skip-mm-profiling
 };
 
 /// The card as memory sees it.

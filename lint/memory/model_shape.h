@@ -37,6 +37,9 @@ enum class Place : uint8_t {
   kEveryStage,     ///< vision and audio towers
 };
 
+/// Encoders in front of a decoder, which settings may leave out.
+enum class Encoder : uint8_t { kNone, kVision, kAudio };
+
 /// How the numbers of a weight are stored. A tensor of R rows and C columns has
 /// ceil(R / group_rows) x ceil(C / group) scales and zero points; R and C are those of one rank.
 struct WeightFormat {
@@ -68,7 +71,8 @@ struct Weight {
   uint32_t head_dim = 0;  ///< for kKvHeads: rows of one head
   uint32_t heads = 0;   ///< of kRows and kColumns: not divided where the ranks do not divide these
   bool expert = false;  ///< divided over expert-parallel ranks instead of tensor-parallel ones
-  bool linear = false;  ///< a linear layer that --quantization converts at load time
+  Encoder encoder = Encoder::kNone;  ///< that it is part of
+  bool linear = false;               ///< a linear layer that --quantization converts at load time
   WeightFormat format;
 };
 
@@ -164,7 +168,12 @@ struct ModelShape {
   uint32_t moe_intermediate_size = 0;
   bool tied_embeddings = false;
   bool multimodal = false;
-  EncoderProfile encoder;       ///< of multimodal models
+  EncoderProfile encoder;  ///< of multimodal models
+  /// "image,video": the engine leaves the encoder out when it is to take none of these; empty when
+  /// it never does.
+  std::string vision_inputs;
+  std::string audio_inputs;
+  bool whole_encoders = false;  ///< --mm-encoder-tp-mode data is possible
   uint32_t sliding_window = 0;  ///< of config.json as the engine applies it, 0 none
   /// Rows of the rotary cos/sin caches, [rows, rotary_dim] in the model's dtype on every rank and
   /// stage; 0 without rotary embedding.

@@ -53,13 +53,19 @@ uint64_t stored_bytes(const Dimensions& d, const WeightFormat& format, ElementTy
 // One part of a tensor on a rank. The experts of a layer are one tensor; expert parallelism gives
 // each rank whole experts instead of a slice of every one.
 uint64_t part_bytes(const Weight& weight, const EngineSettings& settings) {
-  const uint64_t tp = std::max<uint64_t>(settings.tensor_parallel, 1);
+  const bool whole = settings.whole_encoders && weight.encoder != Encoder::kNone;
+  const uint64_t tp = whole ? 1 : std::max<uint64_t>(settings.tensor_parallel, 1);
   if (weight.expert && settings.expert_parallel) {
     const uint64_t ranks = mul(tp, std::max<uint64_t>(settings.data_parallel, 1));
     return mul(stored_bytes(on_rank(weight, 1), weight.format, settings.dtype),
                ceil_div(weight.copies, ranks));
   }
   return mul(stored_bytes(on_rank(weight, tp), weight.format, settings.dtype), weight.copies);
+}
+
+bool is_left_out(const Weight& weight, const EngineSettings& settings) {
+  return (weight.encoder == Encoder::kVision && !settings.vision_encoder) ||
+         (weight.encoder == Encoder::kAudio && !settings.audio_encoder);
 }
 
 // How many of the layers of `weight` lie in the stage.
@@ -108,6 +114,7 @@ uint64_t rank_weight_bytes(const ModelShape& model, const EngineSettings& settin
   for (size_t i = 0; i < model.weights.size();) {
     const Weight& first = model.weights[i];
     const uint64_t tensor = tensor_bytes(model, settings, i);
+    if (is_left_out(first, settings)) continue;
     const uint64_t times = mul(times_on_stage(first, stage, stages, layers), first.separate_copies);
     total = add(total, mul(torch_allocated(tensor), times));
   }

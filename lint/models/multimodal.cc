@@ -1,10 +1,12 @@
 #include "lint/models/multimodal.h"
 
+#include "lint/models/encoder_inputs.h"
 #include "lint/models/sizes.h"
 #include "lint/models/wrapper.h"
 
 namespace kvbudget::models {
 
+using memory::Encoder;
 using memory::ModelShape;
 using memory::Place;
 using memory::Split;
@@ -52,7 +54,8 @@ std::string_view next_token(std::string_view& text) {
   return token;
 }
 
-void add_tensor(std::string_view text, const Sizes& sizes, const Config& part, WeightList& list) {
+void add_tensor(std::string_view text, Encoder encoder, const Sizes& sizes, const Config& part,
+                WeightList& list) {
   const std::string_view name = next_token(text);
   std::string_view split = next_token(text);
   const uint64_t copies = sizes.whole(next_token(text), part);
@@ -64,18 +67,11 @@ void add_tensor(std::string_view text, const Sizes& sizes, const Config& part, W
                     : split[0] == 'C' ? Split::kColumns
                                       : Split::kNone;
   const uint64_t heads = split.size() > 2 ? sizes.whole(split.substr(2), part) : 0;
-  list.encoder(name, rows, columns, how, copies, heads);
+  list.encoder(encoder, name, rows, columns, how, copies, heads);
 }
 
-void add_tensors(std::string_view texts, const Sizes& sizes, const Config& part, WeightList& list) {
-  any_part(texts, ';', [&](std::string_view text) {
-    add_tensor(text, sizes, part, list);
-    return part.failed();
-  });
-}
-
-void add_tower(const Config& root, const Config& part, const TowerUse& use, const ModelShape& shape,
-               WeightList& list) {
+void add_tower(const Config& root, const Config& part, const TowerUse& use, Encoder encoder,
+               const ModelShape& shape, WeightList& list) {
   const std::string kind = kind_of(root, part, use);
   const Tower* tower = find_tower(kind);
   if (tower == nullptr) {
@@ -87,7 +83,10 @@ void add_tower(const Config& root, const Config& part, const TowerUse& use, cons
   sizes.read(tower->sizes, part, root);
   sizes.read(use.sizes, part, root);
   for (const std::string_view texts : {tower->blocks, tower->rest, tower->more, use.projector}) {
-    add_tensors(texts, sizes, part, list);
+    any_part(texts, ';', [&](std::string_view text) {
+      add_tensor(text, encoder, sizes, part, list);
+      return part.failed();
+    });
   }
 }
 
@@ -120,7 +119,7 @@ std::optional<TextPart> find_text_part(const Config& root, std::string_view arch
   return part;
 }
 
-void add_towers(const Config& root, const ModelShape& shape, WeightList& list) {
+void add_towers(const Config& root, ModelShape& shape, WeightList& list) {
   const Wrapper* wrapper = find_wrapper(root, name_of(root, shape.architecture));
   if (wrapper == nullptr) return;
   const Json nothing = Json::object();
@@ -132,14 +131,17 @@ void add_towers(const Config& root, const ModelShape& shape, WeightList& list) {
   };
   const TowerUse& vision = wrapper->vision;
   if (vision.part.empty()) {
-    add_tower(root, root, vision, shape, list);
+    add_tower(root, root, vision, Encoder::kVision, shape, list);
   } else if (const auto part = find_part(vision.part)) {
-    add_tower(root, *part, vision, shape, list);
+    add_tower(root, *part, vision, Encoder::kVision, shape, list);
   } else {
     root.fail("key '" + std::string(vision.part) + "' is missing");
   }
   const auto audio = wrapper->audio.part.empty() ? std::nullopt : find_part(wrapper->audio.part);
-  if (audio) add_tower(root, *audio, wrapper->audio, shape, list);
+  if (audio) add_tower(root, *audio, wrapper->audio, Encoder::kAudio, shape, list);
+  shape.vision_inputs = vision_inputs(shape.architecture);
+  if (audio && !shape.vision_inputs.empty()) shape.audio_inputs = "audio";
+  shape.whole_encoders = may_hold_whole_encoders(shape.architecture);
 }
 
 }  // namespace kvbudget::models

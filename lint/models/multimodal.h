@@ -20,6 +20,6 @@ std::optional<TextPart> find_text_part(const Config& root, std::string_view arch
 
 /// Encoders and projectors, on every rank and stage. Fails on `root` when an encoder's kind is
 /// unknown.
-void add_towers(const Config& root, const memory::ModelShape& shape, WeightList& list);
+void add_towers(const Config& root, memory::ModelShape& shape, WeightList& list);
 
 }  // namespace kvbudget::models

@@ -168,9 +168,10 @@ void WeightList::outer(std::string_view name, uint64_t rows, uint64_t columns, S
   shape_.weights.push_back(std::move(weight));
 }
 
-void WeightList::encoder(std::string_view name, uint64_t rows, uint64_t columns, Split split,
-                         uint64_t copies, uint64_t heads) {
+void WeightList::encoder(memory::Encoder encoder, std::string_view name, uint64_t rows,
+                         uint64_t columns, Split split, uint64_t copies, uint64_t heads) {
   outer(name, rows, columns, split, Place::kEveryStage, false, copies);
+  shape_.weights.back().encoder = encoder;
   shape_.weights.back().heads = static_cast<uint32_t>(heads);
 }
 

@@ -62,8 +62,8 @@ class WeightList {
              memory::Place place, bool may_be_quantized = false, uint64_t copies = 1);
 
   /// Of an encoder: on every stage, never quantised. `heads`: see memory::Weight.
-  void encoder(std::string_view name, uint64_t rows, uint64_t columns, memory::Split split,
-               uint64_t copies, uint64_t heads);
+  void encoder(memory::Encoder encoder, std::string_view name, uint64_t rows, uint64_t columns,
+               memory::Split split, uint64_t copies, uint64_t heads);
 
   memory::WeightFormat plain() const;
 

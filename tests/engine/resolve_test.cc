@@ -348,3 +348,33 @@ TEST_CASE("capture sizes never exceed the tokens of a batch") {
   rules = {};
   CHECK(capture_sizes(rules).empty());
 }
+
+TEST_CASE("encoders are left out when nothing may come to them, from 0.15 on") {
+  memory::ModelShape model = decoder();
+  model.vision_inputs = "image,video";
+  model.audio_inputs = "audio";
+  const auto vision = [&](const char* version, const char* words) {
+    return engine_of(version, words, h100(), model).vision_encoder;
+  };
+  CHECK(vision("0.19.0", ""));
+  CHECK_FALSE(vision("0.19.0", "--language-model-only"));
+  CHECK_FALSE(vision("0.19.0", R"(--limit-mm-per-prompt {"image":0,"video":0})"));
+  CHECK_FALSE(vision("0.19.0", R"(--limit-mm-per-prompt {"image":{"count":0},"video":0})"));
+  CHECK(vision("0.19.0", R"(--limit-mm-per-prompt {"image":0})"));
+  CHECK(vision("0.19.0", R"(--limit-mm-per-prompt {"image":0,"video":1})"));
+  CHECK(vision("0.14.0", R"(--limit-mm-per-prompt {"image":0,"video":0})"));
+  CHECK_FALSE(
+      engine_of("0.19.0", R"(--limit-mm-per-prompt {"audio":0})", h100(), model).audio_encoder);
+}
+
+TEST_CASE("encoders are whole on every rank where the model's class can do that") {
+  memory::ModelShape model = decoder();
+  const auto whole = [&] {
+    return engine_of("0.19.0", "--mm-encoder-tp-mode data", h100(), model).whole_encoders;
+  };
+  CHECK_FALSE(whole());
+  model.whole_encoders = true;
+  CHECK(whole());
+  CHECK_FALSE(engine_of("0.19.0", "", h100(), model).whole_encoders);
+  CHECK_FALSE(engine_of("0.19.0", "--skip-mm-profiling", h100(), model).profile_encoders);
+}

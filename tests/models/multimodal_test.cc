@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lint/memory/weights.h"
+#include "lint/models/encoder_inputs.h"
 #include "lint/models/sizes.h"
 #include "lint/models/wrapper.h"
 #include "tests/models/shapes.h"
@@ -50,6 +51,13 @@ std::string model(const std::string& architecture, const std::string& key,
   const std::string decoder = key.empty() ? text : "\"" + key + "\": {" + text + "}";
   return R"({"architectures": [")" + architecture + R"("], )" + decoder + ", " + rest + "}";
 }
+
+// Their classes do not mark the tower, or the engine reads another name.
+constexpr std::string_view kNeverLeftOut =
+    "Idefics3ForConditionalGeneration|SmolVLMForConditionalGeneration|ChatGLMModel|"
+    "ChatGLMForConditionalGeneration|ChatGLMForCausalLM|GLM4VForCausalLM|"
+    "QwenVLForConditionalGeneration|HunYuanVLForConditionalGeneration|NemotronH_Nano_VL|"
+    "KimiK3ForConditionalGeneration|deepseek_vl_v2";
 
 const std::string kTower = R"({"model_type": "clip_vision_model", "hidden_size": 32,
   "intermediate_size": 48, "num_hidden_layers": 5, "patch_size": 7, "image_size": 28})";
@@ -177,6 +185,36 @@ TEST_CASE("heads of an encoder that ranks do not divide are whole on each of the
   };
   CHECK(rank("4", 1) == rank("5", 1));
   CHECK(rank("4", 2) < rank("5", 2));
+}
+
+TEST_CASE("encoders that take nothing are left out, and whole ones are on every rank") {
+  const memory::ModelShape shape =
+      read(model("Qwen2_5_VLForConditionalGeneration", "text_config",
+                 R"("vision_config": {"model_type": "qwen2_5_vl", "hidden_size": 64, "depth": 2,
+               "intermediate_size": 128, "num_heads": 4})"));
+  CHECK(shape.vision_inputs == "image,video");
+  memory::EngineSettings settings;
+  settings.tensor_parallel = 2;
+  const auto bytes = [&] { return memory::rank_weight_bytes(shape, settings, 0); };
+  const uint64_t divided = bytes();
+  settings.whole_encoders = true;
+  const uint64_t whole = bytes();
+  settings.vision_encoder = false;
+  CHECK(bytes() < divided);
+  CHECK(divided < whole);
+}
+
+TEST_CASE("every wrapper says when its encoder is left out, or that it never is") {
+  for (const auto table : models::wrapper_tables()) {
+    for (const models::Wrapper& wrapper : table) {
+      models::any_part(wrapper.architectures, '|', [&](std::string_view name) {
+        INFO(name);
+        const bool never = models::listed(kNeverLeftOut, name);
+        CHECK(models::vision_inputs(name).empty() == never);
+        return false;
+      });
+    }
+  }
 }
 
 TEST_CASE("generations of MiniCPM-V are told apart by their number") {
