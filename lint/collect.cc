@@ -1,12 +1,16 @@
 #include "lint/collect.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <istream>
 #include <iterator>
 #include <ostream>
+#include <set>
 #include <utility>
 
 #include "lint/parallel.h"
 #include "lint/read/engine_start.h"
+#include "lint/read/kustomize_build.h"
 #include "lint/read/unreadable.h"
 #include "lint/walk.h"
 
@@ -38,11 +42,33 @@ struct FileOutcome {
   const SourceFile* file = nullptr;
   std::vector<SyntaxError> errors;
   std::vector<Deployment> deployments;
+  std::vector<std::string> built_from;  ///< files that a kustomization deploys in another shape
 };
 
-void resolve_file(const SourceFile& file, bool named, const Resolver& resolve,
+std::string normal(const std::string& path) {
+  return std::filesystem::path(path).lexically_normal().generic_string();
+}
+
+/// The engines of a kustomization and of the files that it names, in place of its own.
+void build(const SourceFile& file, Io& io, FileContents& contents, FileOutcome& outcome) {
+  Kustomizer kustomizer([&](const std::string& path) -> const SourceFile* {
+    std::string error;
+    const bool exists = io.sources.files().kind(path) == FileKind::kFile;
+    return exists ? io.sources.open(path, &error) : nullptr;
+  });
+  KustomizeBuild built = kustomizer.build(file);
+  if (built.starts.empty()) return;
+  contents.starts = std::move(built.starts);
+  const std::string own = normal(file.path());
+  for (const std::string& path : built.files) {
+    if (path != own) outcome.built_from.push_back(path);
+  }
+}
+
+void resolve_file(const SourceFile& file, bool named, const Resolver& resolve, Io& io,
                   FileOutcome& outcome) {
   FileContents contents = read_file(file);
+  if (is_kustomization_name(file.path())) build(file, io, contents, outcome);
   if (named && contents.starts.empty() && contents.errors.empty()) {
     if (auto why = why_unreadable(file)) contents.errors.push_back(std::move(*why));
   }
@@ -65,7 +91,7 @@ FileOutcome visit(const FoundFile& found, const Resolver& resolve, Io& io) {
   if (!read.bytes) {
     outcome.errors = {too_big(*outcome.file)};
   } else {
-    resolve_file(*outcome.file, found.named, resolve, outcome);
+    resolve_file(*outcome.file, found.named, resolve, io, outcome);
   }
   return outcome;
 }
@@ -101,10 +127,17 @@ Collection collect(const std::vector<std::string>& paths, const Resolver& resolv
   std::vector<FileOutcome> outcomes(found.files.size());
   for_each_index(found.files.size(), io.threads,
                  [&](size_t i) { outcomes[i] = visit(found.files[i], resolve, io); });
+  std::set<std::string> parts;
   for (size_t i = 0; i < outcomes.size(); ++i) {
     const std::string& path = found.files[i].path;
+    parts.insert(outcomes[i].built_from.begin(), outcomes[i].built_from.end());
     add(std::move(outcomes[i]), path == "-" ? "<stdin>" : path, result, io);
   }
+  // What a kustomization of this run deploys in another shape is not reported by itself.
+  std::erase_if(result.deployments, [&](const Deployment& deployment) {
+    const SourceFile* file = deployment.start.file;
+    return file != nullptr && !parts.empty() && parts.count(normal(file->path())) > 0;
+  });
   return result;
 }
 

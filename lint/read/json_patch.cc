@@ -15,22 +15,6 @@ namespace {
 
 constexpr size_t kMaxOperations = 1000;
 
-std::vector<std::string> split_pointer(std::string_view path) {
-  std::vector<std::string> parts;
-  for (size_t i = 0; i < path.size();) {
-    const size_t end = std::min(path.find('/', i + 1), path.size());
-    std::string part;
-    for (size_t k = i + 1; k < end; ++k) {
-      const bool escaped = path[k] == '~' && k + 1 < end;
-      part += !escaped ? path[k] : path[k + 1] == '1' ? '/' : '~';
-      if (escaped) ++k;
-    }
-    parts.push_back(std::move(part));
-    i = end;
-  }
-  return parts;
-}
-
 bool is_index(std::string_view text) {
   return text == "-" || (!text.empty() && text.find_first_not_of("0123456789") == text.npos);
 }

@@ -323,3 +323,17 @@ TEST_CASE("output does not depend on the number of threads") {
     CHECK(count(out.str(), "[KVB103]") == 200);
   }
 }
+
+TEST_CASE("what a kustomization deploys in another shape is not reported by itself") {
+  MemoryFiles files{{"d/base/kustomization.yaml", "resources: [pod.yaml]\n"},
+                    {"d/base/pod.yaml", kPod},
+                    {"d/other.yaml", kPod},
+                    {"d/prod/kustomization.yaml", "resources: [../base]\n"}};
+  Options options = lint({"d"});
+  options.command = "inspect";
+  const Outcome outcome = run_on(files, options);
+  CHECK(count(outcome.out, "kubernetes, ") == 2);
+  CHECK(outcome.out.find("d/prod/kustomization.yaml:1:1: kubernetes, prod: Pod/chat/vllm") !=
+        std::string::npos);
+  CHECK(outcome.out.find("d/other.yaml") != std::string::npos);
+}
