@@ -62,7 +62,7 @@ std::string as_written(const ParserWord& word) {
 
 ParserWord part_of(const ParserWord& word, size_t begin) {
   const SourceText text = word.text.substr(begin);
-  return {text, text.file() ? text.location() : word.where, word.known, word.origin};
+  return {text, text.file() ? text.location() : word.where, word.known, word.origin, {}};
 }
 
 }  // namespace
@@ -266,7 +266,8 @@ void ArgumentReader::read_switch(const ParserWord& word, const Name& name, const
     return;
   }
   const std::string value = option.negative ? "false" : "true";
-  settings_.set(option.flag->name, {value, word.where, word.where, word.origin, true});
+  const Location where = word.value ? word.value : word.where;
+  settings_.set(option.flag->name, {value, where, word.where, word.origin, true});
   if (next_is_value() && is_truth_value((*words_)[next_].text.view())) {
     refuse((*words_)[next_++], option.text + " takes no value");
   }

@@ -49,7 +49,9 @@ Settings read_settings(const EngineStart& start, Version version, const Node* co
   Settings settings;
   settings.version = version;
   ArgumentReader reader(settings, start.serve);
-  reader.read(words_of_config(start.config, version, start.serve), false);
+  reader.read(start.keys_are_arguments ? words_of_arguments(start.config, version)
+                                       : words_of_config(start.config, version, start.serve),
+              false);
   if (config_file && reads_config_file(version, start.serve)) {
     std::vector<ConfigKey> keys;
     for (const Entry& entry : config_file->entries) keys.push_back({entry.key, entry.value});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "lint/engine/flags.h"
 #include "lint/engine/json_text.h"
 
 namespace kvbudget {
@@ -32,7 +33,7 @@ class Writer {
     const std::string option = "--" + key.key.str();
     const Node& node = *key.value;
     if (const YamlBool value = yaml_bool(node); value != YamlBool::kNone) {
-      write_bool(key.key.str(), value == YamlBool::kTrue);
+      write_bool(key.key.str(), value == YamlBool::kTrue, node.where);
     } else if (node.kind == Node::Kind::kNull) {
       add(option, key_);
       add("None", key_);
@@ -44,18 +45,38 @@ class Writer {
     }
   }
 
+  void write_argument(const ConfigKey& key) {
+    key_ = key.key.location();
+    std::string name = key.key.str();
+    std::replace(name.begin(), name.end(), '_', '-');
+    const Node& node = *key.value;
+    const Flag* const flag = find_flag(name);
+    const FlagKind kind = flag == nullptr ? FlagKind{} : flag_kind(*flag, version_);
+    if (node.kind == Node::Kind::kNull) return;
+    if (const YamlBool value = yaml_bool(node); value != YamlBool::kNone && kind.is_switch()) {
+      const bool on = value == YamlBool::kTrue;
+      if (on || kind.form == FlagForm::kTwoWay) add((on ? "--" : "--no-") + name, key_, node.where);
+    } else if (node.is_sequence() && !kind.is_json()) {
+      write_list("--" + name, node);
+    } else {
+      add("--" + name, key_);
+      node.is_scalar() ? write_value(node) : add(json_of(node), node.where);
+    }
+    if (!words.empty()) words.back().known = words.back().known && key.known;
+  }
+
   std::vector<ParserWord> words;
 
  private:
-  void add(std::string text, Location where, bool known = true) {
-    words.push_back({SourceText(std::move(text)), where, known, Origin::kConfigFile});
+  void add(std::string text, Location where, Location value = {}) {
+    words.push_back({SourceText(std::move(text)), where, true, Origin::kConfigFile, value});
   }
 
   // Under `vllm serve` a false key is dropped without a word, in every release.
-  void write_bool(const std::string& key, bool on) {
-    if (on) add("--" + key, key_);
+  void write_bool(const std::string& key, bool on, Location value) {
+    if (on) add("--" + key, key_, value);
     if (on && version_ < Version{0, 6, 4}) add("True", key_);
-    if (!on && !serve_ && version_ >= Version{0, 28, 0}) add("--no-" + key, key_);
+    if (!on && !serve_ && version_ >= Version{0, 28, 0}) add("--no-" + key, key_, value);
   }
 
   void write_list(const std::string& option, const Node& list) {
@@ -72,7 +93,7 @@ class Writer {
     }
     // Template text in a file that something renders first.
     const bool known = node.scalar().find("{{") == std::string_view::npos;
-    words.push_back({node.text, node.where, known, Origin::kConfigFile});
+    words.push_back({node.text, node.where, known, Origin::kConfigFile, {}});
   }
 
   Version version_;
@@ -86,7 +107,7 @@ std::vector<ParserWord> words_of_command(std::span<const Word> argv) {
   std::vector<ParserWord> words;
   words.reserve(argv.size());
   for (const Word& word : argv) {
-    words.push_back({word.text, word.text.location(), word.known, Origin::kFlag});
+    words.push_back({word.text, word.text.location(), word.known, Origin::kFlag, {}});
   }
   return words;
 }
@@ -95,6 +116,12 @@ std::vector<ParserWord> words_of_config(std::span<const ConfigKey> keys, Version
                                         bool serve) {
   Writer writer(version, serve);
   for (const ConfigKey& key : keys) writer.write(key);
+  return std::move(writer.words);
+}
+
+std::vector<ParserWord> words_of_arguments(std::span<const ConfigKey> keys, Version version) {
+  Writer writer(version, /*serve=*/false);
+  for (const ConfigKey& key : keys) writer.write_argument(key);
   return std::move(writer.words);
 }
 

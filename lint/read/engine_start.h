@@ -40,6 +40,7 @@ struct GpuRequest {
 struct ConfigKey {
   SourceText key;
   NodePtr value;
+  bool known = true;  ///< false: whatever deploys the file replaces part of the value
 };
 
 struct EngineStart {
@@ -52,6 +53,8 @@ struct EngineStart {
       argv;  ///< words behind the entry point: flags and the positional model, never the program
   bool serve = true;              ///< `vllm serve`; false for the api_server module
   std::vector<ConfigKey> config;  ///< keys of a vLLM config file: the file itself, or mounted in it
+  bool keys_are_arguments = false;  ///< `config` holds keyword arguments (`engine_kwargs`), not
+                                    ///< lines of a config file: false and null mean something
   std::vector<EnvVar> env;
   std::optional<SourceText> image;
   bool image_known = true;

@@ -45,9 +45,11 @@ const EnvVar* find_variable(const std::vector<EnvVar>& env, std::string_view nam
 
 void add_environment(const Node& container, const ConfigMaps& configs, std::vector<EnvVar>& env) {
   if (const Node* list = container.find("envFrom")) add_all_from(*list, configs, env);
-  const Node* list = container.find("env");
-  if (list == nullptr) return;
-  for (const NodePtr& item : list->items) {
+  if (const Node* list = container.find("env")) add_variable_list(*list, configs, env);
+}
+
+void add_variable_list(const Node& list, const ConfigMaps& configs, std::vector<EnvVar>& env) {
+  for (const NodePtr& item : list.items) {
     if (env.size() >= kMaxVariables) break;
     const Node* name = item->find("name");
     if (name == nullptr || !name->is_scalar()) continue;

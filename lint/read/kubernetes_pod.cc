@@ -2,6 +2,7 @@
 
 #include "lint/read/kubernetes_pod.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -12,15 +13,17 @@ namespace kvbudget {
 namespace {
 
 // Labels by which a pod asks for a card or a machine, the most telling first.
-constexpr std::array<std::string_view, 9> kGpuLabels = {"cloud.google.com/gke-accelerator",
-                                                        "nvidia.com/gpu.product",
-                                                        "amd.com/gpu.product-name",
-                                                        "karpenter.k8s.aws/instance-gpu-name",
-                                                        "gpu.nvidia.com/class",
-                                                        "gpu.nvidia.com/model",
-                                                        "node.kubernetes.io/instance-type",
-                                                        "beta.kubernetes.io/instance-type",
-                                                        "kubernetes.azure.com/agentpool-vm-size"};
+constexpr std::array<std::string_view, 10> kGpuLabels = {
+    "cloud.google.com/gke-accelerator",
+    "nvidia.com/gpu.product",
+    "amd.com/gpu.product-name",
+    "karpenter.k8s.aws/instance-gpu-name",
+    "gpu.nvidia.com/class",
+    "gpu.nvidia.com/model",
+    "machine.cluster.vke.volcengine.com/gpu-name",
+    "node.kubernetes.io/instance-type",
+    "beta.kubernetes.io/instance-type",
+    "kubernetes.azure.com/agentpool-vm-size"};
 
 bool is_gpu_resource(std::string_view name) {
   return name == "nvidia.com/gpu" || name == "amd.com/gpu" || name == "nvidia.com/gpu.shared" ||
@@ -107,6 +110,10 @@ Container command_of(const Node& container, const std::vector<EnvVar>& env) {
 }
 
 }  // namespace
+
+bool is_gpu_label(std::string_view label) {
+  return std::find(kGpuLabels.begin(), kGpuLabels.end(), label) != kGpuLabels.end();
+}
 
 ConfigMaps::ConfigMaps(const YamlFile& yaml) : limit_(yaml.limit) {
   for (const NodePtr& root : yaml.roots) {

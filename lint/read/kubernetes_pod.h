@@ -37,8 +37,14 @@ void describe_container(const Node& container, const Node& spec, const ConfigMap
 void read_pod(const Node& spec, const ConfigMaps& configs, const EngineStart& base,
               FileContents& out);
 
+/// A node label whose value names a card or a machine.
+bool is_gpu_label(std::string_view label);
+
 /// Adds the environment of a container: `envFrom` and `env`.
 void add_environment(const Node& container, const ConfigMaps& configs, std::vector<EnvVar>& env);
+
+/// … of a list of variables as `env` holds it.
+void add_variable_list(const Node& list, const ConfigMaps& configs, std::vector<EnvVar>& env);
 
 /// True for `${X}` and `$X`, which whatever deploys the manifest replaces: Kubernetes does not.
 bool has_placeholder(std::string_view text);

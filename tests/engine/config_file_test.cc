@@ -123,3 +123,24 @@ TEST_CASE("a variable that stands for a flag counts when the flag is not given")
   CHECK(read_settings(start, Version{0, 13, 0}, nullptr).text("attention-backend") ==
         "TRITON_ATTN");
 }
+
+TEST_CASE("keyword arguments of the engine are flags in which false counts") {
+  const auto arguments = [](const char* version, const NodePtr& keys) {
+    EngineStart start = start_of("", false);
+    start.keys_are_arguments = true;
+    for (const Entry& entry : keys->entries) start.config.push_back({entry.key, entry.value});
+    return understood(read_settings(start, parse_version(version).value(), nullptr));
+  };
+  CHECK(arguments("0.20.0", mapping({{"model", scalar("M")}, {"max_model_len", scalar("4096")}})) ==
+        "model=M max-model-len=4096");
+  CHECK(arguments("0.20.0", mapping({{"enable_prefix_caching", scalar("false")},
+                                     {"enforce_eager", scalar("true")},
+                                     {"quantization", scalar("null")}})) ==
+        "enable-prefix-caching=false enforce-eager=true");
+  // Before switches had a negative form, false was what they were anyway.
+  CHECK(arguments("0.7.0", mapping({{"enforce_eager", scalar("false")}})) == "");
+  CHECK(arguments("0.10.0", mapping({{"compilation_config", mapping({{"level", scalar("3")}})},
+                                     {"served_model_name", list({scalar("a"), scalar("b")})}})) ==
+        "compilation-config={\"level\":3} served-model-name=a b");
+  CHECK(arguments("0.20.0", mapping({{"device", scalar("cuda")}})) == "?device");
+}

@@ -29,4 +29,27 @@ inline std::string env_of(const EngineStart& start, std::string_view name) {
   return "-";
 }
 
+/// Keys of a config: "model=m max-model-len=?${X}"; mappings and lists show as "…".
+inline std::string keys_of(const EngineStart& start) {
+  std::string result;
+  for (const ConfigKey& key : start.config) {
+    if (!result.empty()) result += " ";
+    const bool scalar = key.value->is_scalar();
+    result += key.key.str() + "=" + (key.known ? "" : "?") +
+              (scalar                       ? key.value->text.str()
+               : key.value->entries.empty() ? ""
+                                            : "…");
+  }
+  return result;
+}
+
+/// "L4 x2", "? x2", "L4 x?", with " on 2 nodes" and ", 3 replicas" where the file says so.
+inline std::string gpus_of(const EngineStart& start) {
+  std::string result = start.gpu.name ? start.gpu.name->value : "?";
+  result += " x" + (start.gpu.count ? std::to_string(start.gpu.count->value) : "?");
+  if (start.nodes) result += " on " + std::to_string(start.nodes->value) + " nodes";
+  if (start.replicas) result += ", " + std::to_string(start.replicas->value) + " replicas";
+  return result;
+}
+
 }  // namespace kvbudget
