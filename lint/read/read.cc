@@ -40,6 +40,8 @@ constexpr std::array kYamlReaders = {
     YamlReader{read_kubernetes},
     YamlReader{read_compose},
     YamlReader{read_kubeai_catalog},
+    YamlReader{read_skypilot},
+    YamlReader{read_dstack},
     YamlReader{read_vllm_config},
     YamlReader{read_chart_values},  // the least particular, hence last
 };
