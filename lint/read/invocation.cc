@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "lint/read/docker_run.h"
+#include "lint/read/dynamo_flags.h"
 #include "lint/read/shell_reader.h"
 #include "lint/read/vllm_names.h"
 
@@ -22,6 +23,7 @@ struct EntryPoint {
   size_t begin = 0;  // the words that name the engine
   size_t end = 0;
   bool serve = true;
+  bool dynamo = false;  // NVIDIA Dynamo's worker, which has flags of its own
 };
 
 bool only_talks(std::string_view command) {
@@ -39,19 +41,25 @@ bool is_server_module(std::string_view name) {
   return name == "vllm.entrypoints.openai.api_server" || name == "vllm.entrypoints.api_server";
 }
 
+bool is_dynamo_worker(std::string_view name) {
+  return name == "dynamo.vllm" || name == "dynamo.vllm.main" || name == "dynamo.vllm.unified_main";
+}
+
 std::optional<EntryPoint> find_entry_point(const std::vector<Word>& words) {
   const auto word = [&](size_t i) {
     return i < words.size() ? words[i].text.view() : std::string_view();
   };
   for (size_t i = 0; i < words.size(); ++i) {
-    if (base_name(word(i)) == "vllm" && word(i + 1) == "serve") return EntryPoint{i, i + 2, true};
+    if (base_name(word(i)) == "vllm" && word(i + 1) == "serve")
+      return EntryPoint{i, i + 2, true, false};
     if (ends_with(word(i), "vllm/entrypoints/openai/api_server.py")) {
-      return EntryPoint{i, i + 1, false};
+      return EntryPoint{i, i + 1, false, false};
     }
     if (word(i) != "-m") continue;
-    if (is_server_module(word(i + 1))) return EntryPoint{i + 1, i + 2, false};
+    if (is_server_module(word(i + 1))) return EntryPoint{i + 1, i + 2, false, false};
+    if (is_dynamo_worker(word(i + 1))) return EntryPoint{i + 1, i + 2, false, true};
     const bool cli = word(i + 1) == "vllm.entrypoints.cli.main" || word(i + 1) == "vllm";
-    if (cli && word(i + 2) == "serve") return EntryPoint{i + 1, i + 3, true};
+    if (cli && word(i + 2) == "serve") return EntryPoint{i + 1, i + 3, true, false};
   }
   return std::nullopt;
 }
@@ -138,6 +146,7 @@ class Finder {
     invocation.serve = entry.serve;
     invocation.argv.assign(command.words.begin() + static_cast<std::ptrdiff_t>(entry.end),
                            command.words.end());
+    if (entry.dynamo) invocation.argv = without_dynamo_flags(invocation.argv);
     invocation.env = scope.environment();
     for (const EnvVar& variable : command.env) set_variable(invocation.env, variable);
     for (size_t i = 0; i < entry.begin; ++i) {  // `env NAME=value vllm serve`

@@ -37,11 +37,13 @@ constexpr std::array kYamlReaders = {
     YamlReader{read_llmaz},
     YamlReader{read_kustomization},
     YamlReader{read_json_patch},
+    YamlReader{read_dynamo},
     YamlReader{read_kubernetes},
     YamlReader{read_compose},
     YamlReader{read_kubeai_catalog},
     YamlReader{read_skypilot},
     YamlReader{read_dstack},
+    YamlReader{read_dynamo_config},
     YamlReader{read_vllm_config},
     YamlReader{read_chart_values},  // the least particular, hence last
 };

@@ -47,6 +47,8 @@ bool read_kubeai_catalog(const YamlFile& yaml, const Node& root, FileContents& o
 bool read_kubeai_model(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_modelservice(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_production_stack(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_dynamo(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_dynamo_config(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_skypilot(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_dstack(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_vllm_config(const YamlFile& yaml, const Node& root, FileContents& out);
