@@ -49,6 +49,9 @@ bool read_modelservice(const YamlFile& yaml, const Node& root, FileContents& out
 bool read_production_stack(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_dynamo(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_dynamo_config(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_ray_service(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_ray_job(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_ray_serve_config(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_skypilot(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_dstack(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_vllm_config(const YamlFile& yaml, const Node& root, FileContents& out);
