@@ -23,6 +23,7 @@ using YamlReader = bool (*)(const YamlFile&, const Node&, FileContents&);
 // The first that knows a document takes it.
 constexpr std::array kYamlReaders = {
     YamlReader{read_manifest_list},
+    YamlReader{read_llmd_recipe},  // beside a Kubernetes object that is none of ours
     YamlReader{read_helm_release},
     YamlReader{read_kubeai_model},
     YamlReader{read_kaito},
@@ -45,8 +46,14 @@ constexpr std::array kYamlReaders = {
     YamlReader{read_kubeai_catalog},
     YamlReader{read_skypilot},
     YamlReader{read_dstack},
+    YamlReader{read_vllm_recipe},
+    YamlReader{read_srt_slurm},
+    YamlReader{read_llmd_benchmark},
+    YamlReader{read_omni_stages},
+    YamlReader{read_server_args},
     YamlReader{read_ray_serve_config},
     YamlReader{read_dynamo_config},
+    YamlReader{read_model_table},
     YamlReader{read_vllm_config},
     YamlReader{read_chart_values},  // the least particular, hence last
 };

@@ -54,6 +54,13 @@ bool read_ray_job(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_ray_serve_config(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_skypilot(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_dstack(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_vllm_recipe(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_srt_slurm(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_llmd_recipe(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_model_table(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_omni_stages(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_llmd_benchmark(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_server_args(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_vllm_config(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_vllm_runtime(const YamlFile& yaml, const Node& root, FileContents& out);
 
