@@ -17,10 +17,11 @@ using memory::json;
 
 namespace {
 
+/// The engine was given config.json alone, so the name, which may promise a quantised checkpoint,
+/// has no say.
 Deployment deployment_of(const json& line) {
-  const std::string model = line["model"];
   const FileContents contents = read_command_line(
-      {"vllm", "serve", model, "--tensor-parallel-size", line["tp"].dump(),
+      {"vllm", "serve", "org/model", "--tensor-parallel-size", line["tp"].dump(),
        "--pipeline-parallel-size", line["pp"].dump(), "--kv-cache-dtype", line["kv_dtype"]});
   DiskFiles disk;
   SourceStore sources(disk);
@@ -30,7 +31,7 @@ Deployment deployment_of(const json& line) {
   inputs.gpu = *find_gpu("H100");
   inputs.gpu->memory_bytes = uint64_t{79} << 30U;
   inputs.gpu_count = line["tp"].get<uint32_t>() * line["pp"].get<uint32_t>();
-  std::string file = model;
+  std::string file = line["model"];
   file.replace(file.find('/'), 1, "__");
   inputs.models.configs.push_back(
       {"", test::shared_path("corpus/models/" + file + ".json").string()});
@@ -69,5 +70,5 @@ TEST_CASE("plans follow from a command line and a config.json", "[corpus]") {
   }
   std::printf("  plans from config.json: %zu lines, %zu matched\n", lines, matched);
   CHECK(lines > 500);
-  CHECK(matched * 100 >= lines * 78);
+  CHECK(matched * 100 >= lines * 94);
 }
