@@ -247,13 +247,21 @@ uint32_t intern(SpecList& specs, const CacheSpec& spec) {
   return index;
 }
 
-// The engine before V1 keeps every token of every layer.
-ModelShape without_windows(const ModelShape& model) {
+// The engine before V1 keeps every token of every layer. With cross attention each layer of the
+// model, of the encoder's where that counts, has one cache: blocks of the encoder's tokens come
+// from the same pool (vllm/worker/cache_engine.py and bind_kv_cache, 0.6 to 0.10).
+ModelShape v0_caches(const ModelShape& model) {
   ModelShape plain = model;
+  bool crosses = false;
   for (LayerCache& layer : plain.caches) {
-    const bool windowed = layer.kind == CacheKind::kSliding || layer.kind == CacheKind::kChunked;
-    if (windowed) layer.kind = CacheKind::kFull;
+    crosses = crosses || layer.kind == CacheKind::kCross;
+    if (layer.kind != CacheKind::kMla && layer.kind != CacheKind::kMamba) {
+      layer.kind = CacheKind::kFull;
+    }
   }
+  if (!crosses) return plain;
+  plain.caches.assign(model.num_layers, plain.caches.front());
+  for (uint32_t i = 0; i < model.num_layers; ++i) plain.caches[i].layer = i;
   return plain;
 }
 
@@ -292,7 +300,7 @@ PlanInput plan_input(const ModelShape& model, const EngineSettings& settings) {
   if (settings.v0_engine) {
     EngineSettings newer = settings;
     newer.v0_engine = false;
-    return plan_input(without_windows(model), newer);
+    return plan_input(v0_caches(model), newer);
   }
   PlanInput input;
   input.release = settings.release;
@@ -300,6 +308,9 @@ PlanInput plan_input(const ModelShape& model, const EngineSettings& settings) {
   input.auto_fit = settings.auto_fit_max_model_len;
   input.max_num_batched_tokens = settings.max_num_batched_tokens;
   input.max_in_flight_tokens = in_flight_tokens(settings);
+  input.max_encoder_tokens = rules_for(settings.release).cross_holds_batch
+                                 ? settings.max_num_batched_tokens
+                                 : model.encoder.item_tokens;
   input.block_tokens = settings.block_tokens;
   input.decode_context_parallel = settings.decode_context_parallel;
   input.prefill_context_parallel = settings.prefill_context_parallel;

@@ -39,6 +39,7 @@ void set_sizes(EngineRelease release, PlanRules& rules) {
   rules.windows_count_value_heads = release.at_least(20);
   rules.all_count_value_heads = release.at_least(28);
   rules.v4_record_needs_ds_dtype = release.at_least(23);
+  rules.cross_holds_batch = release.at_least(13);  // vllm-project/vllm#29421
   rules.in_flight_tokens = release.at_least(26);
   rules.prefill_shards_context = release.at_least(12) && !release.at_least(26);
   rules.shards_per_spec = release.at_least(31);

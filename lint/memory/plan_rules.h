@@ -46,7 +46,8 @@ struct PlanRules {
   bool v4_record_needs_ds_dtype = false;  ///< sliding DeepSeek-V4 layers hold records only in FP8
 
   // One request's need.
-  bool in_flight_tokens = false;  ///< windows hold the tokens of all batches in flight
+  bool cross_holds_batch = false;  ///< cross attention: a batch; before, the longest encoder input
+  bool in_flight_tokens = false;   ///< windows hold the tokens of all batches in flight
   bool prefill_shards_context = false;
   bool shards_per_spec = false;       ///< context parallelism divides only specs that say so
   bool mamba_by_length = false;       ///< a state per block of the context, whatever the mode

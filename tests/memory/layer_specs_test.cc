@@ -53,6 +53,35 @@ EngineSettings settings_of(uint32_t release, const char* mamba_mode) {
   return settings;
 }
 
+// A decoder of two layers behind an encoder of three.
+ModelShape whisper() {
+  ModelShape model;
+  model.num_layers = 3;
+  model.encoder.item_tokens = 1500;
+  for (uint32_t layer = 0; layer < 2; ++layer) {
+    model.caches.push_back(attention(layer, 8, 64));
+    model.caches.push_back(attention(layer, 8, 64));
+    model.caches.back().kind = CacheKind::kCross;
+  }
+  return model;
+}
+
+TEST_CASE("cross attention holds an item up to 0.12 and a batch from 0.13 on") {
+  CHECK(plan_input(whisper(), settings_of(1002, "none")).max_encoder_tokens == 1500);
+  CHECK(plan_input(whisper(), settings_of(1200, "none")).max_encoder_tokens == 1500);
+  CHECK(plan_input(whisper(), settings_of(1300, "none")).max_encoder_tokens == 8192);
+  CHECK(plan_input(whisper(), settings_of(3200, "none")).layers.size() == 4);
+}
+
+TEST_CASE("the V0 engine gives each layer of the encoder a cache, which holds both kinds") {
+  EngineSettings settings = settings_of(902, "none");
+  settings.v0_engine = true;
+  const PlanInput input = plan_input(whisper(), settings);
+  REQUIRE(input.specs.size() == 1);
+  CHECK(input.specs[0].kind == SpecKind::kFull);
+  CHECK(input.layers.size() == 3);
+}
+
 TEST_CASE("what does not divide over pipeline stages goes to the stages before the last") {
   struct Row {
     uint32_t layers, stages, stage, first, end;
