@@ -312,6 +312,20 @@ TEST_CASE("the old engine runs where 0.8 to 0.10 fall back to it") {
   CHECK_FALSE(is_v0("0.33.0", "M", t4()));
 }
 
+TEST_CASE("cross attention came to the new engine with Whisper in 0.10.2") {
+  memory::ModelShape whisper = model_with({memory::CacheKind::kFull, memory::CacheKind::kCross});
+  whisper.architecture = "WhisperForConditionalGeneration";
+  const auto is_v0 = [](const char* version, const memory::ModelShape& model) {
+    return resolved(version, "M", h100(), model).v0_engine;
+  };
+  CHECK(is_v0("0.9.2", whisper));
+  CHECK(is_v0("0.10.1", whisper));
+  CHECK_FALSE(is_v0("0.10.2", whisper));
+  memory::ModelShape bart = whisper;
+  bart.architecture = "BartForConditionalGeneration";
+  CHECK(is_v0("0.10.2", bart));
+}
+
 TEST_CASE("without card and model the common case is assumed") {
   const Settings settings = read_settings(start_of("M"), newest_version(), nullptr);
   const memory::EngineSettings engine = resolve({settings, newest_version()}).engine;
