@@ -76,7 +76,7 @@ uint64_t adjusted_intermediate_size(const Config& config) {
 uint64_t intermediate_size(const Config& config, const Family& family, const ModelShape& shape) {
   constexpr std::string_view kKeys =
       "dense_intermediate_size|intermediate_size_mlp|prefix_dense_intermediate_size|"
-      "intermediate_size|ffn_hidden_size|ffn_dim|n_inner";
+      "intermediate_size|ffn_hidden_size|ffn_dim|n_inner|decoder_ffn_dim";
   if (family.attention_free) return 0;
   if (family.moe != nullptr && family.moe->inner != "intermediate_size" && !config.has(kKeys)) {
     return 0;  // every layer has experts
@@ -107,8 +107,10 @@ void refuse_unknown_attention(const Config& config, const Family& family) {
 namespace {
 
 void read_heads(const Config& config, const Family& family, ModelShape& shape) {
-  shape.num_heads =
-      static_cast<uint32_t>(config.required("num_attention_heads|n_head|n_heads", kMaxHeads));
+  shape.num_heads = static_cast<uint32_t>(
+      config.required(family.cross == Cross::kEveryLayer ? "decoder_attention_heads"
+                                                         : "num_attention_heads|n_head|n_heads",
+                      kMaxHeads));
   if (family.expanded_latent) {
     shape.num_kv_heads = shape.num_heads;
     shape.head_dim = static_cast<uint32_t>(config.required("qk_nope_head_dim", kMaxWidth) +
@@ -140,8 +142,11 @@ void read_heads(const Config& config, const Family& family, ModelShape& shape) {
 }  // namespace
 
 void read_dimensions(const Config& config, const Family& family, ModelShape& shape) {
-  shape.num_layers = static_cast<uint32_t>(
-      config.required("num_hidden_layers|n_layer|n_layers|num_layers", kMaxLayers));
+  // NOTE: the engine counts the layers of the encoder where there are two numbers.
+  shape.num_layers = static_cast<uint32_t>(config.required(
+      family.cross == Cross::kEveryLayer ? "encoder_layers|num_hidden_layers"
+                                         : "num_hidden_layers|n_layer|n_layers|num_layers",
+      kMaxLayers));
   shape.hidden_size =
       static_cast<uint32_t>(config.required("hidden_size|n_embd|n_embed|d_model", kMaxWidth));
   if (!family.attention_free) read_heads(config, family, shape);

@@ -1,5 +1,5 @@
-// Sizes are those of images: their limits come from config.json where it has them, else from the
-// processor that ships with the model. Source: get_num_image_tokens,
+// Sizes are those of images (of sound for Whisper): their limits come from config.json where it has
+// them, else from the processor that ships with the model. Source: get_num_image_tokens,
 // get_image_size_with_most_features and get_max_image_tokens in vllm/model_executor/models (0.11 to
 // 0.33); seen in the peaks of Gemma 3, Mistral Small 3.1, Granite Vision and Llama 4 Scout on 0.19,
 // which these account for to 0.01 GiB.
@@ -15,6 +15,9 @@ using memory::EncoderProfile;
 
 constexpr uint64_t kColours = 3;
 constexpr uint64_t kMaxSide = 1u << 16;
+// Alive in the widest layer of an encoder.
+constexpr uint64_t kHiddenWidths = 4;
+constexpr uint64_t kMlpWidths = 2;
 
 struct Vision {
   uint64_t image;  ///< pixels of a side
@@ -39,8 +42,6 @@ Vision read_vision(const Config& vision) {
 
 // `patches` go through the tower and leave it as `tokens`.
 EncoderProfile item(const Vision& vision, uint64_t tokens, uint64_t patches, uint64_t frames = 1) {
-  constexpr uint64_t kHiddenWidths = 4;
-  constexpr uint64_t kMlpWidths = 2;
   EncoderProfile profile;
   profile.item_tokens = tokens;
   profile.item_inputs = patches * vision.patch * vision.patch * kColours * frames;
@@ -93,6 +94,15 @@ EncoderProfile llama4(const Vision& vision) {
   return item(vision, patches / kMerged, patches);
 }
 
+// Half a minute of sound: two frames of its mel spectrum become one position.
+EncoderProfile whisper(const Config& root) {
+  const uint64_t positions = first_number(root, "max_source_positions", 1500);
+  const uint64_t hidden = first_number(root, "d_model", 384);
+  const uint64_t inner = first_number(root, "encoder_ffn_dim", 1536);
+  return {positions, 2 * positions * first_number(root, "num_mel_bins", 80),
+          positions * (kHiddenWidths * hidden + kMlpWidths * inner)};
+}
+
 // Images of any size up to a number of patches.
 struct Flexible {
   std::string_view model_types;
@@ -114,6 +124,7 @@ constexpr std::array kFlexible = {
 }  // namespace
 
 EncoderProfile read_encoder_profile(const Config& root) {
+  if (root.text("model_type") == "whisper") return whisper(root);
   const auto vision_config = root.nested("vision_config");
   if (!vision_config) return {};
   const Vision vision = read_vision(*vision_config);

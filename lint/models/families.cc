@@ -255,7 +255,7 @@ std::span<const Family> dense_families() { return kDense; }
 const Family* find_family(std::string_view architecture, std::string_view model_type) {
   for (const std::span<const Family> table :
        {dense_families(), layer_norm_families(), moe_families(), hybrid_families(),
-        vision_families()}) {
+        vision_families(), cross_families(), audio_families()}) {
     for (const Family& family : table) {
       if (architecture.empty() ? listed(family.model_types, model_type)
                                : listed(family.architectures, architecture)) {

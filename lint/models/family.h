@@ -1,9 +1,9 @@
 // What the decoder layers of one family of models are made of, as data.
 //
 // A family is one class of the engine (vllm/model_executor/models); families.cc,
-// moe_families.cc and hybrid_families.cc hold the tables. Keys of a config that a family does not
-// describe are never guessed at: shape.cc refuses configs with keys that change attention and that
-// the family does not claim.
+// moe_families.cc, hybrid_families.cc and cross_families.cc hold the tables. Keys of a config that
+// a family does not describe are never guessed at: shape.cc refuses configs with keys that change
+// attention and that the family does not claim.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +33,10 @@ enum class Positions : uint8_t { kNone, kRotary, kLearned };
 
 /// Recurrent layers, by what they keep instead of keys and values (state.cc).
 enum class State : uint8_t { kNone, kMamba1, kMamba2, kGatedDelta, kKda, kShortConv, kLightning };
+
+/// Layers that look at what an encoder made of its input: all of them, beside their own attention
+/// (Whisper, BART), or those in cross_attention_layers, instead of it (Mllama).
+enum class Cross : uint8_t { kNone, kEveryLayer, kListed };
 
 /// A yes or no that config.json may state.
 struct Toggle {
@@ -82,6 +86,8 @@ struct Family {
   bool tied = false;  ///< tie_word_embeddings when absent
   Positions positions = Positions::kRotary;
   uint32_t position_offset = 0;         ///< extra rows of learned positions
+  Cross cross = Cross::kNone;           ///< the numbers of kEveryLayer are called decoder_...
+  bool whole_embedding = false;         ///< no rank divides the embeddings
   double rotary_fraction = 1.0;         ///< of head_dim, when the config does not say
   uint32_t intermediate_divisor = 1;    ///< QWen counts gate and up together
   uint32_t full_every = 0;              ///< sliding layers, every n-th full, when not stated
@@ -115,5 +121,7 @@ std::span<const Family> layer_norm_families();
 std::span<const Family> moe_families();
 std::span<const Family> hybrid_families();
 std::span<const Family> vision_families();
+std::span<const Family> audio_families();
+std::span<const Family> cross_families();
 
 }  // namespace kvbudget::models

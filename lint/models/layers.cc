@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lint/models/block_sparse.h"
+#include "lint/models/cross.h"
 #include "lint/models/deepseek_v4.h"
 #include "lint/models/gemma4.h"
 #include "lint/models/mla.h"
@@ -147,6 +148,17 @@ void check_length(const Config& config, const char* key, size_t entries, uint32_
   }
 }
 
+LayerCache attention_cache(const LayerPlan& plan, uint32_t layer, CacheKind kind) {
+  LayerCache cache;
+  cache.layer = layer;
+  cache.kind = kind;
+  cache.window_tokens = plan.window_tokens;
+  cache.kv_heads = plan.kv_heads;
+  cache.head_dim = plan.head_dim;
+  cache.value_head_dim = plan.value_head_dim;
+  return cache;
+}
+
 }  // namespace
 
 LayerPlan base_plan(const Config& config, const Family& family, uint32_t index,
@@ -178,7 +190,8 @@ std::vector<LayerPlan> plan_layers(const Config& config, const Family& family, M
   check_length(config, "layer_types", types.size(), shape.num_layers);
   check_length(config, "hybrid_override_pattern", symbols.size(), shape.num_layers);
   std::vector<LayerPlan> plan;
-  for (uint32_t i = 0; i < shape.num_layers && !config.failed(); ++i) {
+  const uint32_t layers = decoder_layers(config, family, shape);
+  for (uint32_t i = 0; i < layers && !config.failed(); ++i) {
     LayerPlan layer = base_plan(config, family, i, shape);
     if (family.moe != nullptr && is_moe_layer(config, i)) layer.feed = feed_of(config, *family.moe);
     if (!symbols.empty()) {
@@ -202,6 +215,7 @@ std::vector<LayerPlan> plan_layers(const Config& config, const Family& family, M
   if (family.adjust != nullptr && !config.failed()) family.adjust(config, shape, plan);
   if (family.gemma4) adjust_gemma4_layers(config, shape, plan);
   if (config.has("per_layer_config")) apply_layer_config(config, plan);
+  mark_cross_layers(config, family, plan);
   return plan;
 }
 
@@ -214,15 +228,12 @@ void add_layer_caches(const Config& config, const Family& family, const LayerPla
   } else if (family.mla && !family.expanded_latent && plan.attention) {
     for (uint32_t i = 0; i < family.attentions; ++i) add_latent_caches(config, cache, shape);
   } else if (plan.attention && plan.own_cache) {
-    cache.kind = plan.kind;
-    cache.window_tokens = plan.window_tokens;
-    cache.kv_heads = plan.kv_heads;
-    cache.head_dim = plan.head_dim;
-    cache.value_head_dim = plan.value_head_dim;
+    cache = attention_cache(plan, index, plan.kind);
     cache.block_tokens = family.block_tokens;
     if (family.block_sparse) add_block_indexer_cache(config, cache, shape);
     shape.caches.push_back(cache);
   }
+  if (plan.cross) shape.caches.push_back(attention_cache(plan, index, CacheKind::kCross));
   if (!plan.state) return;
   LayerCache state;
   state.layer = index;

@@ -15,6 +15,7 @@ enum class Feed : uint8_t { kNone, kMlp, kExperts, kMlpAndExperts };
 struct LayerPlan {
   bool attention = true;
   bool state = false;  ///< a recurrent layer, beside attention or instead
+  bool cross = false;  ///< looks at an encoder's output, beside attention or instead
   memory::CacheKind kind = memory::CacheKind::kFull;  ///< of the attention
   uint32_t window_tokens = 0;                         ///< the window or chunk
   uint32_t later_window = 0;                          ///< of passes after the first, 0 as the first

@@ -124,23 +124,22 @@ void add_towers(const Config& root, ModelShape& shape, WeightList& list) {
   if (wrapper == nullptr) return;
   const Json nothing = Json::object();
   std::string ignored;
-  const auto find_part = [&](std::string_view paths) {
-    auto part = part_of(root, paths);
+  bool hears = false;
+  for (const TowerUse* use : {&wrapper->vision, &wrapper->audio}) {
+    if (!use->exists()) continue;
+    std::optional<Config> part = use->part.empty() ? root : part_of(root, use->part);
     if (!part && wrapper->usual_towers) part = Config(nothing, ignored);
-    return part;
-  };
-  const TowerUse& vision = wrapper->vision;
-  if (vision.part.empty()) {
-    add_tower(root, root, vision, Encoder::kVision, shape, list);
-  } else if (const auto part = find_part(vision.part)) {
-    add_tower(root, *part, vision, Encoder::kVision, shape, list);
-  } else {
-    root.fail("key '" + std::string(vision.part) + "' is missing");
+    const bool audio = use == &wrapper->audio;
+    const bool optional = audio && wrapper->vision.exists();
+    if (part) {
+      add_tower(root, *part, *use, audio ? Encoder::kAudio : Encoder::kVision, shape, list);
+      hears = hears || audio;
+    } else if (!optional) {
+      root.fail("key '" + std::string(use->part) + "' is missing");
+    }
   }
-  const auto audio = wrapper->audio.part.empty() ? std::nullopt : find_part(wrapper->audio.part);
-  if (audio) add_tower(root, *audio, wrapper->audio, Encoder::kAudio, shape, list);
   shape.vision_inputs = vision_inputs(shape.architecture);
-  if (audio && !shape.vision_inputs.empty()) shape.audio_inputs = "audio";
+  if (hears && !shape.vision_inputs.empty()) shape.audio_inputs = "audio";
   shape.whole_encoders = may_hold_whole_encoders(shape.architecture);
 }
 

@@ -274,11 +274,15 @@ constexpr std::array kTowers = {
 
 }  // namespace
 
-std::span<const Tower> all_towers() { return kTowers; }
+std::array<std::span<const Tower>, 2> tower_tables() {
+  return {std::span<const Tower>(kTowers), audio_towers()};
+}
 
 const Tower* find_tower(std::string_view name) {
-  for (const Tower& tower : kTowers) {
-    if (listed(tower.names, name)) return &tower;
+  for (const std::span<const Tower> table : tower_tables()) {
+    for (const Tower& tower : table) {
+      if (listed(tower.names, name)) return &tower;
+    }
   }
   return nullptr;
 }

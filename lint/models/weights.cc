@@ -4,6 +4,7 @@
 #include "lint/models/weights.h"
 
 #include "lint/models/block_sparse.h"
+#include "lint/models/cross.h"
 #include "lint/models/deepseek_v4.h"
 #include "lint/models/gemma3n.h"
 #include "lint/models/gemma4.h"
@@ -144,16 +145,16 @@ uint64_t add_embedding(const Config& config, const Family& family, const ModelSh
                        WeightList& list) {
   const uint64_t width =
       config.count("word_embed_proj_dim", UINT32_MAX).value_or(shape.hidden_size);
-  list.outer("embed_tokens", shape.vocab_size + family.extra_embeddings, width, Split::kVocabulary,
-             Place::kFirstStage);
+  list.outer("embed_tokens", shape.vocab_size + family.extra_embeddings, width,
+             family.whole_embedding ? Split::kNone : Split::kVocabulary, Place::kFirstStage);
   if (width != shape.hidden_size) {
     list.outer("project_in", shape.hidden_size, width, Split::kNone, Place::kFirstStage);
     list.outer("project_out", width, shape.hidden_size, Split::kNone, Place::kLastStage);
   }
   if (config.has("ngram_vocab_size_ratio")) add_ngrams(config, shape, list);
   if (family.positions == Positions::kLearned) {
-    const uint64_t positions =
-        config.required("max_position_embeddings|n_positions|n_ctx", uint64_t{1} << 32);
+    const uint64_t positions = config.required(
+        "max_position_embeddings|n_positions|n_ctx|max_target_positions", uint64_t{1} << 32);
     list.outer("embed_positions", positions + family.position_offset, shape.hidden_size,
                Split::kNone, Place::kFirstStage);
   }
@@ -177,6 +178,7 @@ void add_head(const Family& family, const ModelShape& shape, uint64_t width, Wei
 void add_decoder_layer(const Config& config, const Family& family, const LayerPlan& plan,
                        uint32_t layer, WeightList& list, ModelShape& shape) {
   if (plan.attention && !family.zamba2) add_mixer(config, family, plan, layer, shape, list);
+  if (plan.cross) add_cross_attention(family, plan, shape, list);
   if (plan.beside_width > 0) add_mlp(config, family, plan.beside_width, shape, list);
   if (plan.state) add_state_layer(config, family.state, shape, list);
   add_feed(config, family, plan, layer, shape, list);

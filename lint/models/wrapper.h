@@ -15,7 +15,8 @@
 
 namespace kvbudget::models {
 
-/// One kind of encoder, by the model_type of its part of the config (towers.cc).
+/// One kind of encoder, by the model_type of its part of the config (towers.cc,
+/// audio_towers.cc).
 struct Tower {
   std::string_view names;      ///< "siglip_vision_model|…"
   std::string_view sizes;      ///< definitions, read from the encoder's part
@@ -25,10 +26,13 @@ struct Tower {
 };
 
 const Tower* find_tower(std::string_view name);
-std::span<const Tower> all_towers();
+std::array<std::span<const Tower>, 2> tower_tables();
+std::span<const Tower> audio_towers();
 
-/// An encoder as one wrapper uses it.
+/// An encoder as one wrapper uses it; without `part` and `tower` there is none.
 struct TowerUse {
+  bool exists() const { return !part.empty() || !tower.empty(); }
+
   std::string_view part = {};   ///< path of its config; empty: the root itself
   std::string_view tower = {};  ///< empty: the part's model_type, else the root's
   /// Where else a part says its kind: a path below it.
@@ -44,14 +48,16 @@ struct Wrapper {
   /// builds whatever the config says.
   std::string_view decoder;
   TowerUse vision = {};
-  TowerUse audio = {};  ///< absent from the model when its part is
+  TowerUse audio = {};  ///< beside vision: absent from the model when its part is
   /// Definitions over the root; the row counts unless they set `Y` to 0.
   std::string_view when = {};
   bool usual_towers = false;  ///< parts that the config leaves out are those of the class
 };
 
 const Wrapper* find_wrapper(const Config& root, std::string_view architecture);
-std::array<std::span<const Wrapper>, 2> wrapper_tables();
+/// All rows, of all files.
+std::array<std::span<const Wrapper>, 3> wrapper_tables();
 std::span<const Wrapper> hub_wrappers();
+std::span<const Wrapper> audio_wrappers();
 
 }  // namespace kvbudget::models

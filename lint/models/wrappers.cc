@@ -157,8 +157,8 @@ constexpr std::array kWrappers = {
 
 }  // namespace
 
-std::array<std::span<const Wrapper>, 2> wrapper_tables() {
-  return {std::span<const Wrapper>(kWrappers), hub_wrappers()};
+std::array<std::span<const Wrapper>, 3> wrapper_tables() {
+  return {std::span<const Wrapper>(kWrappers), hub_wrappers(), audio_wrappers()};
 }
 
 const Wrapper* find_wrapper(const Config& root, std::string_view architecture) {
