@@ -29,7 +29,8 @@ constexpr std::string_view kBoth =
     "Ernie4_5_VLMoeForConditionalGeneration|Exaone4_5_ForConditionalGeneration|"
     "Gemma4ForConditionalGeneration|Gemma4UnifiedForConditionalGeneration|"
     "Glm4vForConditionalGeneration|Glm4vMoeForConditionalGeneration|"
-    "GlmOcrForConditionalGeneration|H2OVLChatModel|InternS1ForConditionalGeneration|"
+    "GlmOcrForConditionalGeneration|H2OVLChatModel|HCXVisionV2ForCausalLM|"
+    "InternS1ForConditionalGeneration|"
     "InternS1ProForConditionalGeneration|InternS2PreviewForConditionalGeneration|"
     "InternVLChatModel|InternVLForConditionalGeneration|KeyeForConditionalGeneration|"
     "KeyeVL1_5ForConditionalGeneration|LlavaOnevision2ForConditionalGeneration|"
@@ -37,10 +38,19 @@ constexpr std::string_view kBoth =
     "MiniMaxM3SparseForConditionalGeneration|"
     "MuseGlimmerForConditionalGeneration|NVLM_D|Ovis2_5|Ovis2_6ForCausalLM|Ovis2_6_MoeForCausalLM|"
     "Phi4MMForCausalLM|QianfanOCRForConditionalGeneration|Qwen2VLForConditionalGeneration|"
-    "Qwen2_5_VLForConditionalGeneration|Qwen3VLForConditionalGeneration|"
+    "Qwen2_5OmniForConditionalGeneration|Qwen2_5OmniModel|Qwen2_5_VLForConditionalGeneration|"
+    "Qwen3OmniMoeForConditionalGeneration|Qwen3VLForConditionalGeneration|"
     "Qwen3VLMoeForConditionalGeneration|Qwen3_5ForConditionalGeneration|"
     "Qwen3_5MoeForConditionalGeneration|RForConditionalGeneration|"
     "Tarsier2ForConditionalGeneration";
+
+constexpr std::string_view kAudio =
+    "AudioFlamingo3ForConditionalGeneration|GlmAsrForConditionalGeneration|"
+    "GraniteSpeechForConditionalGeneration|MiDashengLMModel|MoonshotKimiaForCausalLM|"
+    "MossTranscribeDiarizeForConditionalGeneration|MusicFlamingoForConditionalGeneration|"
+    "Qwen2AudioForConditionalGeneration|Qwen3ASRForConditionalGeneration|"
+    "Qwen3ASRRealtimeGeneration|UltravoxModel|VoxtralForConditionalGeneration|"
+    "WhisperForConditionalGeneration";
 
 constexpr std::string_view kWhole =
     "Cosmos3ForConditionalGeneration|DotsOCRForCausalLM|Eagle2_5_VLForConditionalGeneration|"
@@ -66,6 +76,10 @@ std::string_view vision_inputs(std::string_view architecture) {
   if (architecture == "LlavaNextVideoForConditionalGeneration") return "video";
   if (architecture == "KimiK25ForConditionalGeneration") return "vision_chunk";
   return architecture == "NemotronH_Nano_VL_V2" ? "image,video,audio" : "";
+}
+
+std::string_view audio_inputs(std::string_view architecture) {
+  return listed(kAudio, architecture) || !vision_inputs(architecture).empty() ? "audio" : "";
 }
 
 bool may_hold_whole_encoders(std::string_view architecture) { return listed(kWhole, architecture); }

@@ -9,6 +9,9 @@ namespace kvbudget::models {
 /// never does.
 std::string_view vision_inputs(std::string_view architecture);
 
+/// "audio" where an audio encoder, if the model has one, is left out without audio; else empty.
+std::string_view audio_inputs(std::string_view architecture);
+
 /// Whether --mm-encoder-tp-mode data works: every rank then holds whole encoders.
 bool may_hold_whole_encoders(std::string_view architecture);
 

@@ -139,7 +139,7 @@ void add_towers(const Config& root, ModelShape& shape, WeightList& list) {
     }
   }
   shape.vision_inputs = vision_inputs(shape.architecture);
-  if (hears && !shape.vision_inputs.empty()) shape.audio_inputs = "audio";
+  if (hears) shape.audio_inputs = audio_inputs(shape.architecture);
   shape.whole_encoders = may_hold_whole_encoders(shape.architecture);
 }
 
