@@ -118,6 +118,14 @@ spec: {source: {helm: {parameters: [{name: 'vllm.model\.x.name', value: org/name
 docker run vllm/vllm-openai --model m
 EOF
 }
+resource "kubernetes_pod" "p" {
+  spec {
+    container {
+      image = "vllm/vllm-openai"
+      args  = ["--model", "a\n${f("}")}", true ? 1 : 2, { a = 1, "b" : [x] }]
+    }
+  }
+}
 )x"},
   }};
 }

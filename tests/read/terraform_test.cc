@@ -43,6 +43,53 @@ TEST_CASE("Terraform's heredocs hold manifests, values and scripts") {
   }
 }
 
+TEST_CASE("Terraform's resources hold pods and values as blocks") {
+  const Case cases[] = {
+      {"a deployment",
+       "resource \"kubernetes_deployment_v1\" \"chat\" {\n  metadata { name = \"c\" }\n  spec {\n"
+       "    replicas = 2\n    template {\n      spec {\n        node_selector = {\n"
+       "          \"cloud.google.com/gke-accelerator\" = \"nvidia-l4\"\n        }\n"
+       "        container {\n          name  = \"proxy\"\n          image = \"nginx\"\n        }\n"
+       "        container {\n          image = \"vllm/vllm-openai:v0.9.0\" # why\n"
+       "          args = [\"--model=org/m\", \"--max-model-len\", tostring(var.length),\n"
+       "            \"--seed=${var.seed}\", // no\n          ]\n"
+       "          env {\n            name = \"VLLM_USE_V1\"\n            value = \"1\"\n          "
+       "}\n"
+       "          resources {\n            limits = { \"nvidia.com/gpu\" = 1, cpu = \"8\" }\n"
+       "          }\n        }\n      }\n    }\n  }\n}\n",
+       "--model=org/m --max-model-len ?${tostring(var.length)} ?--seed=${var.seed}; image "
+       "vllm/vllm-openai:v0.9.0; gpu 1 nvidia-l4 nvidia.com/gpu; replicas 2"},
+      {"a manifest",
+       "resource \"kubernetes_manifest\" \"m\" {\n  manifest = {\n    apiVersion = \"v1\"\n    "
+       "kind = "
+       "\"Pod\"\n    spec = { containers = [{ image = \"vllm/vllm-openai\", args = [\"--model\", "
+       "\"org/m\"] }] }\n  }\n}\n",
+       "--model org/m; image vllm/vllm-openai"},
+      {"values",
+       "resource \"helm_release\" \"r\" {\n  values = [yamlencode({\n    image = { repository = "
+       "\"vllm/vllm-openai\", tag = \"v1\" }\n    model = \"org/m\"\n    maxModelLen = 4096\n  "
+       "})]\n}\n",
+       "org/m --max-model-len 4096; image vllm/vllm-openai:v1"},
+      {"single values",
+       "resource \"helm_release\" \"r\" {\n  set {\n    name = \"vllm.model\"\n    value = "
+       "\"org/m\"\n  }\n  set {\n    name = \"vllm.maxModelLen\"\n    value = var.x\n  }\n}\n",
+       "org/m --max-model-len ?${var.x}"},
+      {"Cloud Run",
+       "resource \"google_cloud_run_v2_service\" \"s\" {\n  template {\n    containers {\n      "
+       "image = "
+       "\"vllm/vllm-openai:v0.9.0\"\n      args = [\"--model=org/m\"]\n      resources {\n        "
+       "limits "
+       "= { \"nvidia.com/gpu\" = \"1\" }\n      }\n    }\n  }\n}\n",
+       "--model=org/m; image vllm/vllm-openai:v0.9.0; gpu 1 nvidia.com/gpu"},
+      {"what is cut off",
+       "resource \"kubernetes_pod\" \"p\" { # vllm\n spec { container { args = [\"", ""},
+  };
+  for (const Case& item : cases) {
+    INFO(item.name);
+    CHECK(summaries_of(SourceFile("main.tf", item.text)) == item.starts);
+  }
+}
+
 TEST_CASE("words of a heredoc stand where they are written") {
   const SourceFile file(
       "main.tf", "x = <<-EOT\n    vllm:\n      model: org/m\n      maxModelLen: 4096\n  EOT\n");
