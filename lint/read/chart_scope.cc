@@ -54,8 +54,8 @@ constexpr std::array kSpellings = {
 };
 
 // Other programs and the pod itself have options of these names.
-constexpr std::array<std::string_view, 7> kNotByKey = {"host",   "port", "config", "model",
-                                                       "device", "task", "seed"};
+constexpr std::array<std::string_view, 8> kNotByKey = {"runner", "host",   "port", "config",
+                                                       "model",  "device", "task", "seed"};
 
 std::string option_of(std::string_view key) {
   std::string name = dashed_key(key);
@@ -92,7 +92,9 @@ bool ends_with(std::string_view text, std::string_view tail) {
 }
 
 bool holds_arguments(const std::string& plain) {
-  return ends_with(plain, "args") || ends_with(plain, "arguments") || ends_with(plain, "flags");
+  static constexpr std::array<std::string_view, 4> kFlags = {"flags", "vllmflags", "extraflags",
+                                                             "serverflags"};
+  return ends_with(plain, "args") || ends_with(plain, "arguments") || is_one_of(plain, kFlags);
 }
 
 /// An id on the Hub, a path or an address; names without a slash are names of the service.
@@ -182,6 +184,7 @@ class Collector {
     if (name.empty() || (!engine_keys && !is_distinctive_option(name))) {
       name = option_of(owner + "-" + dashed_key(entry.key.view()));
     }
+    if (is_foreign_option(dashed_key(entry.key.view()))) scope_.foreign = true;
     if (name.empty()) return;
     if (is_distinctive_option(name)) ++scope_.distinctive;
     const bool decides = truth_of(entry.value.get()).has_value();
@@ -201,6 +204,7 @@ class Collector {
       for (const Entry& flag : value.entries) {
         const bool decides = truth_of(flag.value.get()).has_value();
         std::string name = option_of(flag.key.view());
+        if (is_foreign_option(dashed_key(flag.key.view()))) scope_.foreign = true;
         if (is_distinctive_option(name)) ++scope_.distinctive;
         // Flags that are not known here are told by their spelling; humps are the chart's own.
         if (name.empty() && !has_humps(flag.key.view())) name = dashed_key(flag.key.view());
@@ -240,6 +244,8 @@ std::string plain_key(std::string_view key) {
   return result;
 }
 
+bool is_environment(const std::string& plain) { return is_one_of(plain, kEnvKeys); }
+
 bool is_beside_engine(const std::string& plain) {
   static constexpr std::array<std::string_view, 13> kBeside = {
       "ingress",  "route",   "probe",         "persistence", "storage",
@@ -270,6 +276,7 @@ void ChartScope::fill_from(const ChartScope& outer) {
   const auto fill = [](NodePtr& mine, const NodePtr& other) {
     if (mine == nullptr) mine = other;
   };
+  image_of_chart = image_of_chart || (image == nullptr && outer.image != nullptr);
   fill(image, outer.image);
   fill(resources, outer.resources);
   fill(node_selector, outer.node_selector);
@@ -292,6 +299,8 @@ ChartScope read_chart_scope(const Node& values, ScopeReach reach) {
   constexpr int kDepth = 4;  // of settings below their component
   ChartScope scope;
   scope.image = chart_image(values);
+  const Node* image = values.find("image");
+  scope.image_of_chart = scope.image != nullptr && (image == nullptr || image->is_mapping());
   const bool whole = reach == ScopeReach::kWhole || scope.image != nullptr;
   Collector(scope, whole).read(values, "", reach == ScopeReach::kOwn ? 0 : kDepth);
   return scope;

@@ -24,7 +24,10 @@ struct ChartScope {
   NodePtr replicas;
   NodePtr gpu_count;
   NodePtr gpu_name;
-  int distinctive = 0;  ///< options that no other program shares
+  /// Repository and tag stand apart, or the image holds for several mappings, as in charts alone.
+  bool image_of_chart = false;
+  bool foreign = false;  ///< options of another server
+  int distinctive = 0;   ///< options that no other program shares
 
   /// Takes over what is not said here.
   void fill_from(const ChartScope& outer);
@@ -47,6 +50,8 @@ NodePtr chart_image(const Node& values);
 
 /// "maxmodellen" of `maxModelLen`, `max-model-len` and `MAX_MODEL_LEN`.
 std::string plain_key(std::string_view key);
+
+bool is_environment(const std::string& plain);
 
 /// What a key holds that is no part of the engine: services, probes, storage, other containers.
 bool is_beside_engine(const std::string& plain);

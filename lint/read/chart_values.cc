@@ -22,11 +22,12 @@ bool is_vllm_image(const NodePtr& image) {
   return image != nullptr && image_kind(image->scalar()) != ImageKind::kOther;
 }
 
-bool names_vllm(std::string_view key) { return plain_key(key).find("vllm") != std::string::npos; }
+bool names_vllm(std::string_view key) { return plain_key(key).starts_with("vllm"); }
 
+/// Benchmarks and trainers name a model and an image, too.
 bool is_deployed(const ChartScope& scope) {
-  return scope.image != nullptr || scope.resources != nullptr || scope.replicas != nullptr ||
-         scope.gpu_count != nullptr;
+  return scope.image_of_chart || scope.resources != nullptr || scope.replicas != nullptr ||
+         scope.gpu_count != nullptr || scope.node_selector != nullptr;
 }
 
 bool starts_engine(const ChartScope& scope) {
@@ -40,12 +41,18 @@ bool starts_engine(const ChartScope& scope) {
 
 bool is_component(const ChartScope& scope, std::string_view key) {
   if (scope.models.size() > 1) return false;  // settings of several engines
+  if (scope.foreign || (scope.image != nullptr && is_other_server(scope.image->scalar()))) {
+    return false;
+  }
   if (look_like_vllm_arguments(scope.arguments) || starts_engine(scope)) return true;
   const bool model = !scope.models.empty();
-  const bool settings = model || scope.distinctive > 0 || !scope.arguments.empty();
-  if (is_vllm_image(scope.image) && settings) return true;
+  if (is_vllm_image(scope.image)) {
+    if (scope.distinctive > 0 || !scope.arguments.empty()) return true;
+    if (model && (is_deployed(scope) || names_vllm(key))) return true;
+  }
   if (names_vllm(key) && model) return true;
-  return scope.distinctive >= 2 && (is_deployed(scope) || names_vllm(key));
+  if (scope.distinctive < 2) return false;
+  return scope.image != nullptr || is_deployed(scope) || names_vllm(key);
 }
 
 bool names_model(const Word& word) {
@@ -112,7 +119,7 @@ class Components {
     const ChartScope context = context_of(node, outer);
     for (const Entry& entry : node.entries) {
       const std::string plain = plain_key(entry.key.view());
-      if (plain == "image" || is_beside_engine(plain)) continue;
+      if (plain == "image" || is_environment(plain) || is_beside_engine(plain)) continue;
       walk_child(entry, found, context, depth);
     }
   }
@@ -212,7 +219,9 @@ class Components {
 }  // namespace
 
 bool read_chart_values(const YamlFile& yaml, const Node& root, FileContents& out) {
-  return root.is_mapping() && Components(yaml, out).read(root);
+  // Tests of a chart (helm-unittest) hold values of many deployments that nobody makes.
+  const bool tests = root.find("suite") != nullptr && root.find("tests") != nullptr;
+  return root.is_mapping() && !tests && Components(yaml, out).read(root);
 }
 
 }  // namespace kvbudget

@@ -98,6 +98,37 @@ constexpr std::array<std::string_view, 21> kShared = {
     "tokenizer-revision",
 };
 
+// SGLang (server_args.py, 0.5), Text Generation Inference (launcher, 3.3), TensorRT-LLM
+// (trtllm-serve, 1.0), which share many of vLLM's names.
+constexpr std::array<std::string_view, 24> kForeign = {
+    "chunked-prefill-size",
+    "context-length",
+    "cuda-graph-bs",
+    "cuda-graph-max-bs",
+    "disable-cuda-graph",
+    "disable-radix-cache",
+    "disaggregation-mode",
+    "disaggregation-transfer-backend",
+    "dp-size",
+    "enable-dp-attention",
+    "ep-size",
+    "extra-llm-api-options",
+    "max-batch-prefill-tokens",
+    "max-input-length",
+    "max-input-tokens",
+    "max-running-requests",
+    "max-total-tokens",
+    "mem-fraction-static",
+    "model-id",
+    "moe-a2a-backend",
+    "num-shard",
+    "page-size",
+    "schedule-conservativeness",
+    "tp-size",
+};
+constexpr std::array<std::string_view, 6> kOtherServers = {
+    "sglang", "text-generation-inference", "tensorrt", "trtllm", "lmdeploy", "llama.cpp"};
+
 std::string with_dashes(std::string_view name) {
   std::string result(name);
   std::replace(result.begin(), result.end(), '_', '-');
@@ -148,12 +179,15 @@ bool is_vllm_option(std::string_view name) {
   return contains(kShared, name) || is_distinctive_option(name);
 }
 
+bool is_foreign_option(std::string_view name) { return contains(kForeign, name); }
+
 bool look_like_vllm_arguments(const std::vector<Word>& words) {
   int known = 0;
   int distinctive = 0;
   for (const Word& word : words) {
     const std::string_view name = option_name(word.text.view());
     if (name.empty()) continue;
+    if (is_foreign_option(name)) return false;
     if (is_vllm_option(name)) ++known;
     if (is_distinctive_option(name)) ++distinctive;
   }
@@ -194,6 +228,12 @@ ImageKind image_kind(std::string_view image) {
   const bool openai = name.find("openai") != std::string_view::npos;
   const bool red_hat = repository.find("rhaiis/vllm") != std::string_view::npos;
   return (openai && contains_vllm(name)) || red_hat ? ImageKind::kVllmServer : ImageKind::kVllm;
+}
+
+bool is_other_server(std::string_view image) {
+  return std::any_of(kOtherServers.begin(), kOtherServers.end(), [&](std::string_view name) {
+    return image.find(name) != std::string_view::npos;
+  });
 }
 
 bool image_runs_serve(std::string_view image) {

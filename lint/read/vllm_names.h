@@ -15,7 +15,11 @@ bool is_vllm_option(std::string_view name);
 /// … that no other inference server shares.
 bool is_distinctive_option(std::string_view name);
 
-/// Words that can only be arguments of vLLM: two well-known options, one of them distinctive.
+/// An option of another inference server that vLLM never had ("mem-fraction-static").
+bool is_foreign_option(std::string_view name);
+
+/// Words that can only be arguments of vLLM: two well-known options, one of them distinctive, and
+/// none of another server.
 bool look_like_vllm_arguments(const std::vector<Word>& words);
 
 /// One of the words is an option that no other server has.
@@ -30,6 +34,9 @@ enum class ImageKind {
   kVllmServer  ///< its entrypoint is the OpenAI server: every container of it is an engine
 };
 ImageKind image_kind(std::string_view image);
+
+/// True for images of other inference servers.
+bool is_other_server(std::string_view image);
 
 /// Whether the server image's entrypoint is `vllm serve`; before, it was the api_server module.
 bool image_runs_serve(std::string_view image);

@@ -90,6 +90,15 @@ TEST_CASE("values of unknown charts give what they spell") {
       {"templates",
        "image: 'vllm/vllm-openai:{{ tag }}'\nmodel: '${model}'\nmaxModelLen: '{{ len }}'\n",
        "?${model} --max-model-len ?{{ len }}; image ?vllm/vllm-openai:{{ tag }}"},
+      {"another server's options",
+       "llm: {model: org/m, args: [--served-model-name, m, --trust-remote-code, --tp-size, '4'], "
+       "replicas: 1}\nb: {image: lmsysorg/sglang, maxModelLen: 1, dtype: half, blockSize: 2}\nc: "
+       "{model: org/m, vllm: x, kv-cache-dtype: fp8, block-size: 1, page-size: 2, replicas: 1}\n",
+       ""},
+      {"variables", "env: {MODEL_ID: org/m, MAX_MODEL_LEN: '1', BLOCK_SIZE: '2', REPLICAS: '1'}\n",
+       ""},
+      {"a benchmark", "llama: {image: 'vllm/vllm-openai:v1', model: org/m, runner: h100}\n", ""},
+      {"tests of a chart", "suite: a\ntests: [{set: {vllm: {model: org/m}}}]\n", ""},
       {"a training run",
        "rollout: {name: vllm, gpu_memory_utilization: 0.5, enforce_eager: true, max_num_seqs: 8}\n",
        ""},
