@@ -18,15 +18,22 @@ constexpr Moe kGemma4Experts{.beside_mlp = true};
 constexpr Family kDense[] = {
     {.architectures = "LlamaForCausalLM|LLaMAForCausalLM|YiForCausalLM|AquilaForCausalLM|"
                       "AquilaModel|XverseForCausalLM|InternLM3ForCausalLM|CwmForCausalLM|"
-                      "HyperCLOVAXForCausalLM|TeleFLMForCausalLM|Fairseq2LlamaForCausalLM|"
+                      "TeleFLMForCausalLM|Fairseq2LlamaForCausalLM|"
                       "IQuestCoderForCausalLM|TeleChat3ForCausalLM|SolarForCausalLM|"
                       "PanguEmbeddedForCausalLM",
-     .model_types = "llama|hyperclovax",
+     .model_types = "llama",
      .nested_defaults = "num_hidden_layers=32,hidden_size=4096,num_attention_heads=32,"
                         "intermediate_size=11008,vocab_size=32000,max_position_embeddings=2048",
      .qkv_bias = kQueryBias,
      .out_bias = kAttentionBias,
      .mlp_bias = {.keys = "mlp_bias"}},
+    {.architectures = "HyperCLOVAXForCausalLM",
+     .model_types = "hyperclovax",
+     .defaults = "use_post_norm=1",
+     .qkv_bias = kAttentionBias,
+     .out_bias = kAttentionBias,
+     .mlp_bias = {.keys = "mlp_bias"},
+     .adjust = adjust_outer_norms},
     {.architectures = "InternLMForCausalLM",
      .model_types = "internlm",
      .qkv_bias = {.keys = "bias", .otherwise = true},

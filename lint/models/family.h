@@ -32,7 +32,16 @@ enum class QkNorm : uint8_t { kNone, kHead, kEachHead, kWhole };
 enum class Positions : uint8_t { kNone, kRotary, kLearned };
 
 /// Recurrent layers, by what they keep instead of keys and values (state.cc).
-enum class State : uint8_t { kNone, kMamba1, kMamba2, kGatedDelta, kKda, kShortConv, kLightning };
+enum class State : uint8_t {
+  kNone,
+  kMamba1,
+  kMamba2,
+  kGatedDelta,
+  kKda,
+  kShortConv,
+  kLightning,
+  kPlamo2
+};
 
 /// Layers that look at what an encoder made of its input: all of them, beside their own attention
 /// (Whisper, BART), or those in cross_attention_layers, instead of it (Mllama).

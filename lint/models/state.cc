@@ -4,6 +4,8 @@
 // comes first, the recurrent state second.
 #include "lint/models/state.h"
 
+#include <algorithm>
+
 namespace kvbudget::models {
 
 using memory::CacheKind;
@@ -52,6 +54,17 @@ Mamba mamba2(const Config& config, const ModelShape& shape) {
   return mamba;
 }
 
+// PLaMo 2 has heads like Mamba 2, but every head computes inputs and outputs of its own.
+Mamba plamo2(const Config& config, const ModelShape& shape) {
+  Mamba mamba;
+  mamba.heads = config.required("mamba_num_heads", kMaxWidth);
+  mamba.head_dim = shape.head_dim;
+  mamba.state = config.required("mamba_d_state", kMaxWidth);
+  mamba.kernel = config.required("mamba_d_conv", 64);
+  mamba.inner = mamba.heads * mamba.head_dim;
+  return mamba;
+}
+
 struct Delta {
   uint64_t key_heads, value_heads, key_dim, value_dim, kernel;
   uint64_t keys() const { return key_heads * key_dim; }
@@ -83,8 +96,8 @@ void fill_mamba1(const Config& config, const ModelShape& shape, LayerCache& cach
                  tensor({mamba.inner, mamba.state}, 0, state_type(config, shape))};
 }
 
-void fill_mamba2(const Config& config, const ModelShape& shape, LayerCache& cache) {
-  const Mamba mamba = mamba2(config, shape);
+void fill_heads(const Mamba& mamba, const Config& config, const ModelShape& shape,
+                LayerCache& cache) {
   const uint64_t width = mamba.inner + 2 * mamba.groups * mamba.state;
   cache.state_kind = StateKind::kMamba2;
   cache.state = {tensor({mamba.kernel - 1, width}, 1, shape.dtype),
@@ -185,6 +198,20 @@ void add_mamba2(const Config& config, const ModelShape& shape, WeightList& list)
   list.linear("mamba", {{"out_proj", shape.hidden_size, Split::kColumns}}, mamba.inner, false);
 }
 
+void add_plamo2(const Config& config, const ModelShape& shape, WeightList& list) {
+  const Mamba mamba = plamo2(config, shape);
+  const uint64_t rank = std::max<uint64_t>(64, shape.hidden_size / 16);
+  list.linear("mixer", {{"in_proj", 2 * mamba.inner}}, shape.hidden_size, false);
+  list.derived("mixer.conv1d", mamba.inner, mamba.kernel);
+  list.linear("mixer", {{"bcdt_proj", rank + 2 * mamba.state, Split::kColumns}}, mamba.inner,
+              false);
+  list.linear("mixer", {{"dt_proj", mamba.heads}}, rank, false);
+  list.float_rows("mixer.A", mamba.heads, 1);
+  list.derived("mixer.D_dt_bias", mamba.heads, 2);
+  list.vectors("mixer.norms", rank + 2 * mamba.state);
+  list.linear("mixer", {{"out_proj", shape.hidden_size, Split::kColumns}}, mamba.inner, false);
+}
+
 void add_delta(const Config& config, const ModelShape& shape, WeightList& list) {
   const Delta d = delta(config);
   list.linear("linear_attn",
@@ -277,7 +304,9 @@ void fill_state_cache(const Config& config, State kind, const ModelShape& shape,
     case State::kMamba1:
       return fill_mamba1(config, shape, cache);
     case State::kMamba2:
-      return fill_mamba2(config, shape, cache);
+      return fill_heads(mamba2(config, shape), config, shape, cache);
+    case State::kPlamo2:
+      return fill_heads(plamo2(config, shape), config, shape, cache);
     case State::kGatedDelta:
       return fill_delta(config, shape, cache);
     case State::kKda:
@@ -297,6 +326,8 @@ void add_state_layer(const Config& config, State kind, const ModelShape& shape, 
       return add_mamba1(config, shape, list);
     case State::kMamba2:
       return add_mamba2(config, shape, list);
+    case State::kPlamo2:
+      return add_plamo2(config, shape, list);
     case State::kGatedDelta:
       return add_delta(config, shape, list);
     case State::kKda:

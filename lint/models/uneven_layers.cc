@@ -139,8 +139,8 @@ void adjust_loops(const Config& config, ModelShape&, std::vector<LayerPlan>& pla
   for (LayerPlan& layer : plan) layer.later_window = narrow(window);
 }
 
-void adjust_pangu(const Config& config, ModelShape&, std::vector<LayerPlan>& plan) {
-  if (!config.flag("sandwich_norm", false)) return;
+void adjust_outer_norms(const Config& config, ModelShape&, std::vector<LayerPlan>& plan) {
+  if (!config.flag("sandwich_norm|use_post_norm", false)) return;
   for (LayerPlan& layer : plan) layer.norms += 2;
 }
 
@@ -155,6 +155,15 @@ void adjust_arctic(const Config& config, ModelShape& shape, std::vector<LayerPla
     if (layer.feed != Feed::kExperts) continue;
     layer.beside_width = shape.hidden_size;
     ++layer.norms;
+  }
+}
+
+void adjust_plamo2(const Config& config, ModelShape&, std::vector<LayerPlan>& plan) {
+  const uint64_t step = config.required("mamba_step", kMaxHeads);
+  for (size_t i = 0; i < plan.size(); ++i) {
+    const bool last = i + 1 == plan.size();
+    plan[i].attention = plan.size() <= step / 2 ? last : i % step == step / 2;
+    plan[i].state = !plan[i].attention;
   }
 }
 

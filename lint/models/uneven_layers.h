@@ -19,11 +19,14 @@ void adjust_step3p5(const Config& config, memory::ModelShape& shape, std::vector
 void adjust_windows(const Config& config, memory::ModelShape& shape, std::vector<LayerPlan>& plan);
 /// Passes after the first look at a window.
 void adjust_loops(const Config& config, memory::ModelShape& shape, std::vector<LayerPlan>& plan);
-/// Norms around the MLP too.
-void adjust_pangu(const Config& config, memory::ModelShape& shape, std::vector<LayerPlan>& plan);
+/// Norms behind the mixer and the MLP too, where the config asks for them.
+void adjust_outer_norms(const Config& config, memory::ModelShape& shape,
+                        std::vector<LayerPlan>& plan);
 /// A dense MLP beside the experts.
 void adjust_grok(const Config& config, memory::ModelShape& shape, std::vector<LayerPlan>& plan);
 void adjust_arctic(const Config& config, memory::ModelShape& shape, std::vector<LayerPlan>& plan);
+/// One layer of attention in the middle of each step.
+void adjust_plamo2(const Config& config, memory::ModelShape& shape, std::vector<LayerPlan>& plan);
 /// Refuses a Bamba model that does not say which layers are attention.
 void check_bamba(const Config& config, memory::ModelShape& shape, std::vector<LayerPlan>& plan);
 /// Refuses what Jais models have never been: learned positions, an MLP without a gate.
