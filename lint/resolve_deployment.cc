@@ -229,6 +229,16 @@ void check_uncounted(Deployment& d) {
   }
 }
 
+// EncoderDecoderModelRunner.profile_run (vllm/worker/enc_dec_model_runner.py, 0.5 to 0.10): a dummy
+// image or recording for each of max_num_seqs sequences, 256 by default, so that Llama 3.2 Vision
+// ran out of memory on cards that hold it four times (issues 9445, 10034).
+bool profiles_every_sequence(const memory::ModelShape& shape) {
+  return shape.multimodal &&
+         std::any_of(shape.caches.begin(), shape.caches.end(), [](const memory::LayerCache& cache) {
+           return cache.kind == memory::CacheKind::kCross;
+         });
+}
+
 void find_numbers(Deployment& d) {
   if (d.shape) {
     d.context = context_limit(*d.shape, d.version, d.settings.is_true("disable-sliding-window"));
@@ -241,6 +251,11 @@ void find_numbers(Deployment& d) {
   d.engine.v0_engine = numbers.v0_engine;
   find_environment(d);
   if (d.context_checked) d.engine.model_length_limit = d.context.limit_tokens;
+  if (d.engine.v0_engine && d.shape && profiles_every_sequence(*d.shape)) {
+    missing(d, "activation",
+            "the V0 engine profiles an encoder's item for every sequence, which is not counted",
+            "judge this one by hand");
+  }
   for (const std::string& name : numbers.unreadable) {
     missing(d, name,
             "the value of " + name + " is decided elsewhere, or is not one that the engine takes",

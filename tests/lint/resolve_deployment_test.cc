@@ -1,5 +1,8 @@
 #include "lint/resolve_deployment.h"
 
+#include <filesystem>
+#include <fstream>
+
 #include "lint/engine/flags.h"
 #include "tests/support/catch.h"
 
@@ -86,6 +89,29 @@ TEST_CASE("what drafts tokens is loaded too, or named when it is not known") {
     REQUIRE(d.missing.size() == 1);
     CHECK(d.missing.front().detail.find(c.missing) != std::string::npos);
   }
+}
+
+TEST_CASE("encoders that V0 profiles for every sequence are not judged") {
+  const std::string config = R"({"architectures": ["WhisperForConditionalGeneration"],
+    "model_type": "whisper", "d_model": 64, "encoder_layers": 2, "decoder_layers": 2,
+    "encoder_attention_heads": 2, "decoder_attention_heads": 2, "encoder_ffn_dim": 128,
+    "decoder_ffn_dim": 128, "vocab_size": 640, "num_mel_bins": 80, "max_source_positions": 1500,
+    "max_target_positions": 448, "torch_dtype": "float16"})";
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / "kvbudget-whisper.json";
+  std::ofstream(path) << config;
+  const auto judged = [&](Version version) {
+    Inputs inputs;
+    inputs.engine = version;
+    inputs.gpu = *find_gpu("L4");
+    inputs.gpu_count = 1;
+    inputs.models.configs.push_back({"", path.string()});
+    return resolve_deployment(read_command_line({"vllm", "serve", "org/whisper"}).starts.front(),
+                              inputs);
+  };
+  CHECK_FALSE(judged({0, 7, 3}).estimate.has_value());
+  CHECK(judged({0, 19, 0}).estimate.has_value());
+  std::filesystem::remove(path);
 }
 
 TEST_CASE("a release newer than the data is judged as the newest known one, and said to be") {
