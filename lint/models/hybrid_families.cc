@@ -32,8 +32,8 @@ constexpr Moe kGraniteExperts{.inner = "intermediate_size",
 constexpr Moe kJambaExperts{.inner = "intermediate_size"};
 constexpr Moe kLiquidExperts{.router_bias = true};
 
-constexpr Moe kKimiExperts{.per_token = "num_experts_per_token",
-                           .shared_count = "num_shared_experts",
+constexpr Moe kKimiExperts{.per_token = "num_experts_per_token|num_experts_per_tok",
+                           .shared_count = "num_shared_experts|n_shared_experts",
                            .latent = "routed_expert_hidden_size",
                            .latent_norm = "latent_moe_use_norm",
                            .router_bias = true};
