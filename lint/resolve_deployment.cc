@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lint/engine/architectures.h"
 #include "lint/engine/flags.h"
 #include "lint/engine/image.h"
 #include "lint/engine/json_text.h"
@@ -221,9 +222,6 @@ void check_overrides(Deployment& d) {
 
 // Memory that is real and not counted here; an estimate without it would promise too much.
 void check_uncounted(Deployment& d) {
-  if (d.settings.is_true("enable-lora")) {
-    missing(d, "lora", "the slots of LoRA adapters are not counted yet", "judge this one by hand");
-  }
   if (d.settings.text("ec-transfer-config").find("ec_producer") != std::string::npos) {
     missing(d, "kv cache", "an encoder instance keeps no KV cache", "nothing to do");
   }
@@ -239,6 +237,26 @@ bool profiles_every_sequence(const memory::ModelShape& shape) {
          });
 }
 
+// What is not followed of LoRA slots.
+void check_lora(Deployment& d) {
+  if (d.engine.lora.slots == 0 || !d.shape) return;
+  const Architecture* known = find_architecture(d.shape->architecture);
+  constexpr const char* kOtherSlots[] = {"lora-target-modules", "enable-tower-connector-lora",
+                                         "enable-mixed-moe-lora-format"};
+  const char* const* other = std::find_if(
+      std::begin(kOtherSlots), std::end(kOtherSlots),
+      [&](const char* name) { return d.settings.has(name) && d.settings.text(name) != "false"; });
+  if (known != nullptr && !known->has("lora")) {
+    missing(d, "lora", "the engine has no LoRA for " + d.shape->architecture, "leave it out");
+  } else if (other != std::end(kOtherSlots)) {
+    missing(d, "lora", "which layers --" + std::string(*other) + " gives slots is not followed",
+            "judge this one by hand");
+  } else if (d.engine.v0_engine) {
+    missing(d, "lora", "the engine before V1 leaves LoRA slots out of its budget",
+            "judge this one by hand");
+  }
+}
+
 void find_numbers(Deployment& d) {
   if (d.shape) {
     d.context = context_limit(*d.shape, d.version, d.settings.is_true("disable-sliding-window"));
@@ -250,6 +268,7 @@ void find_numbers(Deployment& d) {
   d.engine.release_assumed = d.version_assumed;
   d.engine.v0_engine = numbers.v0_engine;
   find_environment(d);
+  check_lora(d);
   if (d.context_checked) d.engine.model_length_limit = d.context.limit_tokens;
   if (d.engine.v0_engine && d.shape && profiles_every_sequence(*d.shape)) {
     missing(d, "activation",

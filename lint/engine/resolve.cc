@@ -11,6 +11,7 @@
 #include "lint/engine/json_text.h"
 #include "lint/engine/numbers.h"
 #include "lint/engine/speculation.h"
+#include "lint/engine/table.h"
 
 namespace kvbudget {
 namespace {
@@ -49,8 +50,10 @@ class Resolver {
   void resolve_engine();
   void resolve_parallelism();
   void resolve_speculation();
+  void resolve_lora();
   void resolve_length();
   void resolve_dtypes();
+  void resolve_plain_caches();
   void resolve_caching();
   void resolve_batch();
   void resolve_graphs();
@@ -75,6 +78,7 @@ ResolveResult Resolver::resolve() {
   resolve_speculation();
   resolve_parallelism();
   resolve_dtypes();
+  resolve_lora();
   resolve_engine();
   resolve_length();
   resolve_caching();
@@ -189,6 +193,39 @@ void Resolver::resolve_dtypes() {
   if (cache == "model") cache = layout::name(engine_.dtype);
   engine_.kv_cache_dtype = cache;
   facts_.kv_cache_dtype = cache;
+  if (settings_.has("kv-cache-dtype-skip-layers")) resolve_plain_caches();
+}
+
+// Indices of layers, and "sliding_window".
+void Resolver::resolve_plain_caches() {
+  const std::string words = text("kv-cache-dtype-skip-layers");
+  for (const std::string_view word : split(words, ' ')) {
+    const std::optional<int64_t> layer = python_int(word);
+    if (layer && *layer >= 0) {
+      const auto index = static_cast<uint32_t>(bounded(static_cast<uint64_t>(*layer)));
+      engine_.plain_caches.layers.push_back(index);
+    }
+    if (word == "sliding_window") engine_.plain_caches.windows = true;
+  }
+}
+
+// Defaults of LoRAConfig, vllm/config/lora.py; extra words are gone from 0.12.
+void Resolver::resolve_lora() {
+  if (!is_on("enable-lora")) return;
+  memory::LoraSlots& lora = engine_.lora;
+  constexpr uint64_t kSlots = 1;
+  constexpr uint64_t kRank = 16;
+  constexpr uint64_t kExtraWords = 256;
+  constexpr Version kNoExtraWords{0, 12, 0};
+  lora.slots = static_cast<uint32_t>(bounded(given("max-loras").value_or(kSlots)));
+  lora.rank = static_cast<uint32_t>(bounded(given("max-lora-rank").value_or(kRank)));
+  lora.fully_sharded = is_on("fully-sharded-loras");
+  lora.shared_experts = is_on("enable-moe-shared-loras");
+  if (input_.version < kNoExtraWords) {
+    const uint64_t words = given("lora-extra-vocab-size", 0).value_or(kExtraWords);
+    lora.extra_vocabulary = static_cast<uint32_t>(bounded(words));
+  }
+  lora.type = dtype_named(settings_.text("lora-dtype"), engine_.dtype);
 }
 
 void Resolver::resolve_caching() {

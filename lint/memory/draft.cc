@@ -7,8 +7,12 @@
 namespace kvbudget::memory {
 namespace {
 
+// Adapters change the model alone, and conversion at load time is done by now.
 void append(const std::vector<Weight>& from, std::vector<Weight>& to) {
-  to.insert(to.end(), from.begin(), from.end());
+  for (Weight weight : from) {
+    weight.linear = false;
+    to.push_back(std::move(weight));
+  }
 }
 
 }  // namespace
@@ -32,8 +36,9 @@ ModelShape with_draft(const ModelShape& model, const DraftLayers& draft, EngineR
   ModelShape both = model;
   append(draft.weights, both.weights);
   if (!release.at_least(kSharesHeads)) append(draft.heads, both.weights);
+  uint32_t layer = model.num_layers;  // behind the model's
   for (LayerCache cache : draft.caches) {
-    cache.layer = model.num_layers == 0 ? 0 : model.num_layers - 1;
+    cache.layer = layer++;
     both.caches.push_back(std::move(cache));
   }
   return both;

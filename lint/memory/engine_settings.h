@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kernels/layout/dtype.h"
 
@@ -18,6 +19,23 @@ struct EngineRelease {
   constexpr bool at_least(uint32_t minor, uint32_t patch = 0) const {
     return number >= minor * 100 + patch;
   }
+};
+
+/// Room for adapters beside the model: --enable-lora and the flags that go with it.
+struct LoraSlots {
+  uint32_t slots = 0;  ///< max-loras; 0 without LoRA
+  uint32_t rank = 16;  ///< max-lora-rank
+  bool fully_sharded = false;
+  bool shared_experts = false;    ///< one matrix for all experts where adapters share it
+  uint32_t extra_vocabulary = 0;  ///< words that an adapter may add (before 0.12)
+  ElementType type = ElementType::kBFloat16;
+};
+
+/// Layers whose cache keeps the model's dtype: --kv-cache-dtype-skip-layers.
+struct PlainCaches {
+  std::vector<uint32_t> layers;
+  bool windows = false;  ///< all layers with a sliding window
+  bool any() const { return windows || !layers.empty(); }
 };
 
 struct EngineSettings {
@@ -45,6 +63,7 @@ struct EngineSettings {
   ElementType dtype = ElementType::kBFloat16;  ///< of activations and unquantised weights
   std::string kv_cache_dtype =
       "auto";  ///< vLLM's spelling; "auto" follows `dtype` or the checkpoint
+  PlainCaches plain_caches;
   bool enforce_eager = false;
   uint32_t cudagraph_sizes = 0;     ///< number of batch sizes captured, 0 with eager
   uint32_t max_cudagraph_size = 0;  ///< tokens
@@ -54,6 +73,7 @@ struct EngineSettings {
   bool hybrid_kv_cache_manager = true;
   std::string mamba_cache_mode = "none";
   uint32_t num_speculative_tokens = 0;
+  LoraSlots lora;
   double cpu_offload_gib = 0.0;  ///< per GPU
   bool vision_encoder = true;    ///< false: left out, since no images or videos are taken
   bool audio_encoder = true;

@@ -6,6 +6,7 @@
 #include "lint/memory/activation.h"
 #include "lint/memory/explain.h"
 #include "lint/memory/layer_specs.h"
+#include "lint/memory/lora.h"
 #include "lint/memory/overheads.h"
 #include "lint/memory/plan.h"
 #include "lint/memory/verdict.h"
@@ -28,7 +29,8 @@ int64_t difference(uint64_t a, uint64_t b) {
 }
 
 uint64_t weights_on_gpu(const ModelShape& model, const EngineSettings& settings, uint32_t stage) {
-  const uint64_t all = rank_weight_bytes(model, settings, stage);
+  const uint64_t all =
+      add(rank_weight_bytes(model, settings, stage), lora_bytes(model, settings, stage));
   if (settings.cpu_offload_gib <= 0.0) return all;
   const double wanted = settings.cpu_offload_gib * static_cast<double>(kGiB);
   return less(all, offloaded_bytes(model, settings, stage, static_cast<uint64_t>(wanted)));
@@ -64,7 +66,8 @@ std::vector<Term> terms_of(const ModelShape& model, const EngineSettings& settin
   const bool counted = settings.graphs_in_budget.value_or(rules.graphs_in_budget);
   return {
       {"weights", weight_interval(weights_on_gpu(model, settings, index), model), true,
-       "tensors of config.json, divided over ranks"},
+       settings.lora.slots == 0 ? "tensors of config.json, divided over ranks"
+                                : "tensors of config.json and LoRA slots, divided over ranks"},
       {"activation", activation_peak(model, settings, gpu, index, fitted), true,
        "profile run: forward pass and sampler"},
       {"non_torch", non_torch_bytes(model, settings, gpu, fitted), true,

@@ -37,7 +37,12 @@ uint32_t state_block_tokens(const HybridLayers& layers, uint64_t attention_block
 }  // namespace
 
 void align_hybrid(const HybridLayers& layers, const PlanRules& rules, SpecList& specs) {
-  const auto attention = std::find_if_not(specs.begin(), specs.end(), is_state);
+  // Layers that keep the model's dtype beside quantised ones do not count.
+  const auto quantised = std::find_if(specs.begin(), specs.end(), [](const CacheSpec& spec) {
+    return !is_state(spec) && spec.quant != KvQuant::kNone;
+  });
+  const auto attention =
+      quantised != specs.end() ? quantised : std::find_if_not(specs.begin(), specs.end(), is_state);
   uint64_t state_bytes = 0;
   for (const CacheSpec& spec : specs) {
     if (is_state(spec)) state_bytes = std::max(state_bytes, spec.state_bytes);

@@ -111,6 +111,8 @@ struct Storage {
   uint32_t block_tokens = 16;
   uint32_t tensor_parallel = 1;
   uint32_t speculative_blocks = 0;
+  PlainCaches plain;
+  uint64_t plain_page_bytes = 0;  ///< of windows that keep the model's dtype, 0 where they grow
 };
 
 Storage storage_of(const ModelShape& model, const EngineSettings& settings) {
@@ -127,6 +129,7 @@ Storage storage_of(const ModelShape& model, const EngineSettings& settings) {
   storage.tensor_parallel = std::max(settings.tensor_parallel, 1u);
   storage.speculative_blocks = settings.num_speculative_tokens;
   storage.block_tokens = std::max(settings.block_tokens, 1u);
+  if (kv_quant(storage.dtype) != KvQuant::kNone) storage.plain = settings.plain_caches;
   // What the MLA kernels prefer on Hopper, where the flag is the default.
   if (storage.block_tokens != kDefaultBlock || !has_mla(model)) return storage;
   if (is_deepseek_v4(model)) {
@@ -170,9 +173,30 @@ void set_compressed_page(const LayerCache& cache, const Storage& storage, CacheS
   align_page(spec, storage.rules);
 }
 
+constexpr uint32_t kKernelBlock = 16;
+
+/// As many tokens as a kernel's blocks fit into the page of the quantised layers.
+void fill_page(const Storage& storage, CacheSpec& spec) {
+  if (storage.plain_page_bytes == 0) return;
+  CacheSpec one = spec;
+  one.block_tokens = 1;
+  const uint64_t token = std::max<uint64_t>(unpadded_page_bytes(one, storage.rules), 1);
+  const uint64_t blocks = std::max<uint64_t>(storage.plain_page_bytes / token / kKernelBlock, 1);
+  spec.block_tokens = static_cast<uint32_t>(blocks * kKernelBlock);
+  spec.padded_page_bytes = storage.plain_page_bytes;
+}
+
+bool stays_plain(const LayerCache& cache, const Storage& storage) {
+  const std::vector<uint32_t>& layers = storage.plain.layers;
+  if (cache.stored_type || (is_latent(cache) && !storage.rules.plain_mla)) return false;
+  if (storage.plain.windows && cache.kind == CacheKind::kSliding) return true;
+  return std::find(layers.begin(), layers.end(), cache.layer) != layers.end();
+}
+
 CacheSpec spec_of(const LayerCache& cache, const Storage& storage) {
   if (cache.kind == CacheKind::kMamba) return state_spec(cache, storage);
-  KvDtype dtype = storage.dtype;
+  const bool plain = stays_plain(cache, storage);
+  KvDtype dtype = plain ? KvDtype::kAuto : storage.dtype;
   CacheSpec spec;
   spec.kind = spec_kind(cache.kind);
   spec.block_tokens = cache.block_tokens != 0 ? cache.block_tokens : storage.block_tokens;
@@ -201,7 +225,30 @@ CacheSpec spec_of(const LayerCache& cache, const Storage& storage) {
   if (cache.kind == CacheKind::kChunked) spec.chunk_tokens = cache.window_tokens;
   spec.tokens_per_state = std::max(cache.tokens_per_state, 1u);
   if (cache.deepseek_v4) set_compressed_page(cache, storage, spec);
+  if (plain && sliding) fill_page(storage, spec);
   return spec;
+}
+
+/// Blocks of the quantised layers grow until a kernel's block of the plain ones fits into their
+/// page
+/// (_align_heterogeneous_kv_block_size in vllm/platforms/interface.py).
+void make_room_for_plain(const ModelShape& model, Storage& storage) {
+  const auto first =
+      std::find_if(model.caches.begin(), model.caches.end(), [](const LayerCache& cache) {
+        return cache.kind != CacheKind::kMamba && !cache.stored_type && !cache.deepseek_v4;
+      });
+  if (!storage.plain.any() || !storage.rules.plain_pages_pad || first == model.caches.end()) return;
+  Storage one = storage;
+  one.block_tokens = 1;
+  one.plain = {};
+  const uint64_t quantised = unpadded_page_bytes(spec_of(*first, one), one.rules);
+  one.dtype = KvDtype::kAuto;
+  const uint64_t plain = unpadded_page_bytes(spec_of(*first, one), one.rules);
+  if (quantised == 0 || plain <= quantised) return;
+  const uint64_t step = std::max<uint64_t>(storage.block_tokens, kKernelBlock);
+  const uint64_t blocks = ceil_div(mul(plain, kKernelBlock), mul(step, quantised));
+  storage.block_tokens = static_cast<uint32_t>(std::min<uint64_t>(mul(step, blocks), UINT32_MAX));
+  storage.plain_page_bytes = mul(storage.block_tokens, quantised);
 }
 
 /// The caches of each pipeline stage; draft layers behind the last decoder layer go to the last.
@@ -293,7 +340,9 @@ KvDtype resolved_kv_dtype(const ModelShape& model, const EngineSettings& setting
 
 CacheSpec layer_spec(const LayerCache& cache, const ModelShape& model,
                      const EngineSettings& settings) {
-  return spec_of(cache, storage_of(model, settings));
+  Storage storage = storage_of(model, settings);
+  make_room_for_plain(model, storage);
+  return spec_of(cache, storage);
 }
 
 PlanInput plan_input(const ModelShape& model, const EngineSettings& settings) {
@@ -320,7 +369,8 @@ PlanInput plan_input(const ModelShape& model, const EngineSettings& settings) {
   input.blocks_outermost = is_deepseek_v4(model);  // the only layouts of its kernels
 
   input.workers = stage_caches(model, std::max(settings.pipeline_parallel, 1u));
-  const Storage storage = storage_of(model, settings);
+  Storage storage = storage_of(model, settings);
+  make_room_for_plain(model, storage);
   input.layers.reserve(model.caches.size());
   for (const LayerCache& cache : model.caches) {
     input.layers.push_back(intern(input.specs, spec_of(cache, storage)));

@@ -72,7 +72,8 @@ struct Weight {
   uint32_t heads = 0;   ///< of kRows and kColumns: not divided where the ranks do not divide these
   bool expert = false;  ///< divided over expert-parallel ranks instead of tensor-parallel ones
   Encoder encoder = Encoder::kNone;  ///< that it is part of
-  bool linear = false;               ///< a linear layer that --quantization converts at load time
+  bool linear = false;  ///< a linear layer: --quantization converts it, adapters may change it
+  uint32_t parts = 1;   ///< matrices side by side in `rows`: gate and up of an expert
   WeightFormat format;
 };
 
@@ -149,6 +150,15 @@ struct DraftLayers {
   std::vector<LayerCache> caches;
 };
 
+/// What adapters of a model may change beside its linear layers, and what they know as one matrix.
+struct LoraModules {
+  std::optional<uint32_t> embeddings;  ///< minor release from which embeddings; null: never
+  bool head = true;                    ///< with the embeddings
+  bool one_qkv = false;                ///< the checkpoint holds queries, keys and values together
+  bool one_gate_up = false;
+  bool experts_in_one = false;  ///< gate and up of all experts are one tensor
+};
+
 struct ModelShape {
   std::string id;            ///< "meta-llama/Llama-3.1-8B-Instruct", or the path of its config
   std::string architecture;  ///< "LlamaForCausalLM"
@@ -183,9 +193,10 @@ struct ModelShape {
   std::vector<Weight> weights;
   std::vector<LayerCache> caches;
   std::optional<uint64_t> checkpoint_bytes;  ///< from the safetensors index beside the config
-  std::string kv_cache_scheme;  ///< KV dtype that the checkpoint asks for ("fp8"), empty if none
+  std::string kv_cache_scheme;     ///< KV dtype that the checkpoint asks for ("fp8"), empty if none
   std::optional<DraftLayers> mtp;  ///< in the checkpoint, loaded only when it is asked to draft
-  bool generates = true;        ///< false: pooling or encoder model, no KV cache
+  LoraModules lora;
+  bool generates = true;  ///< false: pooling or encoder model, no KV cache
 };
 
 }  // namespace kvbudget::memory

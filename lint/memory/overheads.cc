@@ -71,8 +71,10 @@ Interval cuda_graph_bytes(const ModelShape& model, const EngineSettings& setting
   const ProfileRules rules = profile_rules(runner_of(model, settings), settings.release);
   const double whole =
       settings.full_cudagraphs ? sizes_up_to(settings, settings.max_num_seqs) : 0.0;
-  const double graphs = rules.graphs_in_pieces ? settings.cudagraph_sizes + whole
-                                               : double{1.0} * settings.cudagraph_sizes;
+  // With adapters and without: cudagraph_specialize_lora, from 0.11.1.
+  const bool twice = settings.lora.slots != 0 && settings.release.at_least(11, 1);
+  const double sizes = double{1.0} * settings.cudagraph_sizes;
+  const double graphs = (rules.graphs_in_pieces ? sizes + whole : sizes) * (twice ? 2.0 : 1.0);
   const double layers = model.num_layers / std::max(1.0, double{1.0} * settings.pipeline_parallel);
   const double mlp =
       model.intermediate_size / std::max(1.0, double{1.0} * settings.tensor_parallel);

@@ -31,6 +31,8 @@ void set_layers(EngineRelease release, PlanRules& rules) {
   rules.kda_keeps_checkpoint = release.at_least(29);
   rules.delta_keeps_checkpoint = release.at_least(33);
   rules.narrow_values = release.at_least(20);
+  rules.plain_mla = release.at_least(26);
+  rules.plain_pages_pad = release.at_least(25);
   rules.backends_pad = release.at_least(24) && !release.at_least(29);
 }
 

@@ -37,6 +37,8 @@ struct PlanRules {
   bool kda_keeps_checkpoint = false;     ///< … of Kimi-K3
   bool delta_keeps_checkpoint = false;   ///< … and blocks are multiples of 64
   bool narrow_values = false;            ///< values narrower than keys are stored as they are
+  bool plain_mla = false;                ///< layers of MLA can keep the model's dtype too
+  bool plain_pages_pad = false;          ///< where some layers do, blocks grow to their page
   bool backends_pad = false;             ///< attention backends read pages by their stride
 
   // Page sizes.

@@ -1,46 +1,18 @@
 #include "lint/memory/weights.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "lint/memory/bytes.h"
 #include "lint/memory/layer_specs.h"
+#include "lint/memory/rank_share.h"
 #include "lint/memory/torch_allocator.h"
 
 namespace kvbudget::memory {
 namespace {
 
-struct Dimensions {
-  uint64_t rows;
-  uint64_t columns;
-};
-
-// vLLM pads the vocabulary to a multiple of 64 before it divides it (vocab_parallel_embedding.py,
-// DEFAULT_VOCAB_PADDING_SIZE).
-constexpr uint64_t kVocabularyPadding = 64;
-
-Dimensions on_rank(const Weight& weight, uint64_t tp) {
-  if (weight.heads % tp != 0) return {weight.rows, weight.columns};
-  switch (weight.split) {
-    case Split::kNone:
-      break;
-    case Split::kRows:
-      return {ceil_div(weight.rows, tp), weight.columns};
-    case Split::kColumns:
-      return {weight.rows, ceil_div(weight.columns, tp)};
-    case Split::kVocabulary:
-      return {ceil_div(mul(ceil_div(weight.rows, kVocabularyPadding), kVocabularyPadding), tp),
-              weight.columns};
-    case Split::kKvHeads: {
-      const uint64_t head_dim = std::max<uint64_t>(weight.head_dim, 1);
-      const uint64_t heads = std::max<uint64_t>(weight.rows / head_dim / tp, 1);
-      return {mul(heads, head_dim), weight.columns};
-    }
-  }
-  return {weight.rows, weight.columns};
-}
-
 // Bytes of one matrix of these dimensions, with its scales and zero points.
-uint64_t stored_bytes(const Dimensions& d, const WeightFormat& format, ElementType dtype) {
+uint64_t matrix_bytes(const Dimensions& d, const WeightFormat& format, ElementType dtype) {
   const uint64_t element_bits = format.fixed_type ? format.bits : layout::bits(dtype);
   const uint64_t bytes = ceil_div(mul(mul(d.rows, d.columns), element_bits), 8);
   if (format.group == 0) return bytes;
@@ -50,49 +22,14 @@ uint64_t stored_bytes(const Dimensions& d, const WeightFormat& format, ElementTy
   return add(bytes, ceil_div(mul(groups, uint64_t{format.scale_bits} + format.zero_bits), 8));
 }
 
-// One part of a tensor on a rank. The experts of a layer are one tensor; expert parallelism gives
-// each rank whole experts instead of a slice of every one.
 uint64_t part_bytes(const Weight& weight, const EngineSettings& settings) {
-  const bool whole = settings.whole_encoders && weight.encoder != Encoder::kNone;
-  const uint64_t tp = whole ? 1 : std::max<uint64_t>(settings.tensor_parallel, 1);
-  if (weight.expert && settings.expert_parallel) {
-    const uint64_t ranks = mul(tp, std::max<uint64_t>(settings.data_parallel, 1));
-    return mul(stored_bytes(on_rank(weight, 1), weight.format, settings.dtype),
-               ceil_div(weight.copies, ranks));
-  }
-  return mul(stored_bytes(on_rank(weight, tp), weight.format, settings.dtype), weight.copies);
+  const RankShare share = rank_share(weight, settings);
+  return mul(matrix_bytes(share.matrix, weight.format, settings.dtype), share.copies);
 }
 
 bool is_left_out(const Weight& weight, const EngineSettings& settings) {
   return (weight.encoder == Encoder::kVision && !settings.vision_encoder) ||
          (weight.encoder == Encoder::kAudio && !settings.audio_encoder);
-}
-
-// How many of the layers of `weight` lie in the stage.
-uint64_t layers_on_stage(const Weight& weight, const StageLayers& layers) {
-  const uint64_t first = std::max(weight.first_layer, layers.first);
-  const uint64_t last =
-      std::min<uint64_t>(uint64_t{weight.first_layer} + weight.layer_count, layers.end);
-  return last > first ? last - first : 0;
-}
-
-uint64_t times_on_stage(const Weight& weight, uint32_t stage, uint32_t stages,
-                        const StageLayers& layers) {
-  const bool first = stage == 0;
-  const bool last = stage + 1 >= stages;
-  switch (weight.place) {
-    case Place::kFirstStage:
-      return first ? 1 : 0;
-    case Place::kLayers:
-      return layers_on_stage(weight, layers);
-    case Place::kLastStage:
-      return last ? 1 : 0;
-    case Place::kLastStageCopy:
-      return last && !first ? 1 : 0;
-    case Place::kEveryStage:
-      return 1;
-  }
-  return 0;
 }
 
 // Bytes of the tensor that begins at weight `i`, which moves behind its parts.
@@ -104,18 +41,19 @@ uint64_t tensor_bytes(const ModelShape& model, const EngineSettings& settings, s
   return tensor;
 }
 
+constexpr std::string_view kDerived = ".absorbed";  // MLA's second copy (models/mla.cc)
+
 }  // namespace
 
 uint64_t rank_weight_bytes(const ModelShape& model, const EngineSettings& settings,
                            uint32_t stage) {
-  const uint32_t stages = std::max(settings.pipeline_parallel, 1U);
-  const StageLayers layers = stage_layers(model.num_layers, stages, stage);
   uint64_t total = 0;
   for (size_t i = 0; i < model.weights.size();) {
     const Weight& first = model.weights[i];
     const uint64_t tensor = tensor_bytes(model, settings, i);
     if (is_left_out(first, settings)) continue;
-    const uint64_t times = mul(times_on_stage(first, stage, stages, layers), first.separate_copies);
+    const uint64_t times =
+        mul(times_on_stage(first, model, settings, stage), first.separate_copies);
     total = add(total, mul(torch_allocated(tensor), times));
   }
   const uint64_t rotary =
@@ -151,6 +89,18 @@ uint64_t offloaded_bytes(const ModelShape& model, const EngineSettings& settings
     }
   }
   return moved;
+}
+
+uint64_t stored_bytes(const std::vector<Weight>& weights, ElementType dtype) {
+  uint64_t total = 0;
+  for (const Weight& weight : weights) {
+    if (weight.place == Place::kLastStageCopy || weight.name.ends_with(kDerived)) continue;
+    const uint64_t times =
+        mul(weight.place == Place::kLayers ? weight.layer_count : 1, weight.separate_copies);
+    const uint64_t matrix = matrix_bytes({weight.rows, weight.columns}, weight.format, dtype);
+    total = add(total, mul(matrix, mul(weight.copies, times)));
+  }
+  return total;
 }
 
 uint64_t parameter_count(const ModelShape& model) {

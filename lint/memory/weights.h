@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "lint/memory/bytes.h"
 #include "lint/memory/engine_settings.h"
@@ -21,6 +22,10 @@ uint64_t offloaded_bytes(const ModelShape& model, const EngineSettings& settings
 /// The error that a count of `bytes` may have: small for plain weights, more for formats that
 /// kernels repack.
 Interval weight_interval(uint64_t bytes, const ModelShape& model);
+
+/// Bytes of the tensors as a checkpoint stores them: undivided, in the checkpoint's own dtype where
+/// formats leave it open, without what the engine derives or copies.
+uint64_t stored_bytes(const std::vector<Weight>& weights, ElementType dtype);
 
 /// Parameters of the whole model as stored (packed formats count every element they hold).
 uint64_t parameter_count(const ModelShape& model);

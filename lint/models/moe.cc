@@ -95,7 +95,8 @@ void add_routed(const Config& config, const Moe& moe, uint64_t count, uint64_t i
   }
   // The kernels for MXFP4 want tiles of 256: 2880 becomes 3072 (mxfp4.py; seen in runs of gpt-oss).
   if (shape.quantization == "mxfp4") inner = (inner + 255) / 256 * 256;
-  list.experts("mlp.experts", {"gate_up_proj", (moe.gated ? 2 : 1) * inner}, width, count,
+  const uint32_t parts = moe.gated ? 2 : 1;
+  list.experts("mlp.experts", {"gate_up_proj", parts * inner, Split::kRows, 0, parts}, width, count,
                moe.biases);
   list.experts("mlp.experts", {"down_proj", width, Split::kColumns}, inner, count, moe.biases);
 }

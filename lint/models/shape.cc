@@ -7,6 +7,7 @@
 #include "lint/models/encoder_profile.h"
 #include "lint/models/family.h"
 #include "lint/models/layers.h"
+#include "lint/models/lora.h"
 #include "lint/models/model_files.h"
 #include "lint/models/mtp.h"
 #include "lint/models/multimodal.h"
@@ -109,6 +110,7 @@ void fill(const Config& root, const models::TextPart& decoder, const ModelFiles&
   if (config.failed()) return;
   models::WeightList list(shape, quantization);
   models::add_weights(config, family, plan, list, shape);
+  shape.lora = models::lora_modules(family);
   models::read_mtp(root, config, family, plan, quantization, shape);
   if (shape.multimodal) {
     models::add_towers(root, shape, list);

@@ -98,6 +98,7 @@ void WeightList::experts(std::string_view module, const Part& part, uint64_t col
   weight.columns = columns;
   weight.copies = count;
   weight.split = part.split;
+  weight.parts = part.parts;
   weight.expert = true;
   weight.linear = true;
   if (const WeightFormat* format = format_of(module, "0." + std::string(part.name), true)) {

@@ -22,6 +22,7 @@ struct Part {
   uint64_t rows = 0;
   memory::Split split = memory::Split::kRows;
   uint32_t head_dim = 0;  ///< for Split::kKvHeads
+  uint32_t parts = 1;     ///< matrices of equal rows in it
 };
 
 /// Appends weights; equal ones of consecutive layers become one entry.

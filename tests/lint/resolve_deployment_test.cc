@@ -53,7 +53,6 @@ TEST_CASE("what the engine refuses is never said to start") {
 }
 
 TEST_CASE("memory that is not counted, and shapes that are overridden, are not judged") {
-  CHECK_FALSE(resolved({"--enable-lora"}).estimate.has_value());
   CHECK_FALSE(resolved({"--hf-overrides", R"({"num_hidden_layers":2})"}).estimate.has_value());
   CHECK(resolved({"--hf-overrides", R"({"rope_theta":10000})"}).estimate.has_value());
 }
@@ -112,6 +111,21 @@ TEST_CASE("encoders that V0 profiles for every sequence are not judged") {
   CHECK_FALSE(judged({0, 7, 3}).estimate.has_value());
   CHECK(judged({0, 19, 0}).estimate.has_value());
   std::filesystem::remove(path);
+}
+
+TEST_CASE("LoRA slots are part of the weights, or named when they are not followed") {
+  const uint64_t plain = resolved({}).estimate->term("weights")->bytes.best;
+  const auto slots = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), "--enable-lora");
+    return resolved(flags).estimate->term("weights")->bytes.best - plain;
+  };
+  const uint64_t one = slots({});
+  CHECK(one > uint64_t{70} << 20);  // rank 16 over all linear layers of 7 billion parameters
+  CHECK(one < uint64_t{90} << 20);
+  const uint64_t many = slots({"--max-loras", "4", "--max-lora-rank", "64"});
+  CHECK(many > 15 * one);
+  CHECK(many < 17 * one);
+  CHECK_FALSE(resolved({"--enable-lora", "--lora-target-modules", "o_proj"}).estimate.has_value());
 }
 
 TEST_CASE("a release newer than the data is judged as the newest known one, and said to be") {

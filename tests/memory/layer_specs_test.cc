@@ -246,5 +246,55 @@ TEST_CASE("a draft of DeepSeek-V4 keeps the window alone") {
   CHECK(input.blocks_outermost);
 }
 
+TEST_CASE("layers that keep the model's dtype hold it beside quantised ones") {
+  ModelShape model;
+  model.num_layers = 2;
+  LayerCache full;
+  full.kv_heads = 4;
+  full.head_dim = full.value_head_dim = 64;
+  LayerCache window = full;
+  window.layer = 1;
+  window.kind = CacheKind::kSliding;
+  window.window_tokens = 1024;
+  model.caches = {full, window};
+  constexpr uint64_t kToken = 2 * 4 * 64;  // of one byte an element
+  struct Case {
+    uint32_t release;
+    PlainCaches plain;
+    uint32_t full_block, window_block;
+    uint64_t full_page, window_page;
+  };
+  const Case cases[] = {
+      {2002, {}, 16, 16, 16 * kToken, 16 * kToken},
+      {2002, {{0}, false}, 16, 16, 32 * kToken, 16 * kToken},
+      {2002, {{}, true}, 16, 16, 16 * kToken, 32 * kToken},
+      // From 0.25 the quantised block grows until a plain one fits into its page.
+      {3000, {{}, true}, 32, 16, 32 * kToken, 32 * kToken},
+      {3000, {{0}, false}, 32, 32, 64 * kToken, 32 * kToken},
+  };
+  for (const Case& c : cases) {
+    INFO(c.release << ", windows " << c.plain.windows);
+    EngineSettings settings;
+    settings.release = {c.release};
+    settings.kv_cache_dtype = "fp8";
+    settings.plain_caches = c.plain;
+    const PlanInput input = plan_input(model, settings);
+    REQUIRE(input.layers.size() == 2);
+    const PlanRules rules = rules_for(settings.release);
+    const CacheSpec& first = input.specs[input.layers[0]];
+    const CacheSpec& second = input.specs[input.layers[1]];
+    CHECK(first.block_tokens == c.full_block);
+    CHECK(second.block_tokens == c.window_block);
+    CHECK(page_bytes(first, rules) == c.full_page);
+    CHECK(page_bytes(second, rules) == c.window_page);
+  }
+  EngineSettings plain;
+  plain.release = {3000};
+  plain.plain_caches = {{0}, true};
+  EngineSettings same = plain;
+  same.plain_caches = {};
+  CHECK(plan_input(model, plain).specs == plan_input(model, same).specs);
+}
+
 }  // namespace
 }  // namespace kvbudget::memory
