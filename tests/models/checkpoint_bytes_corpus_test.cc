@@ -38,6 +38,8 @@ ElementType stored_type(const ModelFiles& files, const memory::ModelShape& shape
   const bool wide = stated == "F32" ||
                     files.config.find(R"("torch_dtype": "float32")") != std::string::npos ||
                     files.config.find(R"("torch_dtype":"float32")") != std::string::npos;
+  // Parts that are not served may be stored in another type than the decoder.
+  if (shape.multimodal) return shape.dtype;
   return wide ? ElementType::kFloat32 : shape.dtype;
 }
 
@@ -52,6 +54,8 @@ uint64_t checkpoint_bytes(const memory::ModelShape& shape, ElementType type) {
 
 }  // namespace
 
+// Not within 1 %: gpt-oss, whose repository holds other formats beside the one that is served and
+// whose experts the engine pads; Qwen2.5-Omni, whose talker the engine leaves out.
 TEST_CASE("sizes of published checkpoints follow from the config", "[corpus]") {
   const std::filesystem::path shared = test::shared_path("");
   if (!test::shared_exists(shared / "corpus")) return;
@@ -79,4 +83,6 @@ TEST_CASE("sizes of published checkpoints follow from the config", "[corpus]") {
     if (std::fabs(off) < 1.0) ++near;
   }
   std::printf("  %zu of %zu within 1 %%\n", near, compared);
+  CHECK(compared >= 40);
+  CHECK(compared - near <= 3);
 }
