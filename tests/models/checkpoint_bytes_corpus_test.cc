@@ -11,27 +11,6 @@ using memory::ElementType;
 
 namespace {
 
-std::vector<std::string> cells(const std::string& line) {
-  std::vector<std::string> result;
-  std::stringstream in(line);
-  for (std::string cell; std::getline(in, cell, '\t');) result.push_back(cell);
-  result.resize(8);
-  return result;
-}
-
-// A config of the collection, else of the built-in catalogue.
-ModelFiles files_of(const std::filesystem::path& shared, const std::string& id) {
-  std::string name = id;
-  const size_t slash = name.find('/');
-  if (slash != std::string::npos) name.replace(slash, 1, "__");
-  for (const char* folder : {"corpus/models", "groundtruth/models"}) {
-    ModelFiles files = test::corpus_files(shared / folder / (name + ".json"));
-    if (!files.config.empty()) return files;
-  }
-  const FindResult built_in = find_model({}, id, "");
-  return built_in.files.value_or(ModelFiles{});
-}
-
 // float32 checkpoints are computed in 16 bits and stored in 32.
 ElementType stored_type(const ModelFiles& files, const memory::ModelShape& shape,
                         const std::string& stated) {
@@ -64,9 +43,9 @@ TEST_CASE("sizes of published checkpoints follow from the config", "[corpus]") {
   size_t compared = 0;
   size_t near = 0;
   for (std::getline(in, line); std::getline(in, line);) {
-    const std::vector<std::string> row = cells(line);
+    const std::vector<std::string> row = test::tsv_cells(line, 8);
     if (row[2].empty()) continue;
-    const ModelFiles files = files_of(shared, row[0]);
+    const ModelFiles files = test::known_files(row[0]);
     if (files.config.empty()) continue;
     const ShapeResult read = read_shape(files);
     if (read.shape == nullptr) {

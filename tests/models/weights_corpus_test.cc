@@ -12,14 +12,6 @@ using nlohmann::json;
 
 namespace {
 
-std::vector<std::string> cells(const std::string& line) {
-  std::vector<std::string> result;
-  std::stringstream in(line);
-  for (std::string cell; std::getline(in, cell, '\t');) result.push_back(cell);
-  result.resize(8);
-  return result;
-}
-
 // "--tensor-parallel-size 2" of a case, whether its source states it or it was inferred.
 std::string argument(const json& record, const std::string& name, const std::string& otherwise) {
   for (const char* list : {"argv", "argv_inferred"}) {
@@ -68,7 +60,7 @@ TEST_CASE("published parameter counts follow from the config", "[corpus]") {
   std::string line;
   size_t compared = 0;
   for (std::getline(in, line); std::getline(in, line);) {
-    const std::vector<std::string> row = cells(line);
+    const std::vector<std::string> row = test::tsv_cells(line, 8);
     const bool exact = row[5].find("within") != std::string::npos ||
                        row[5].find("index metadata") != std::string::npos ||
                        row[5].find("params/index") != std::string::npos;
