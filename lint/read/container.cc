@@ -40,7 +40,8 @@ void add_starts(std::vector<Invocation> invocations, const EngineStart& base, Fi
     if (invocation.image) {  // of `docker run`
       start.image_known = invocation.image->known;
       start.image = std::move(invocation.image->text);
-      start.gpu = std::move(invocation.gpu);
+      if (!invocation.gpu.resource.empty()) start.gpu.resource = invocation.gpu.resource;
+      if (invocation.gpu.count) start.gpu.count = invocation.gpu.count;  // of the machine's
       start.serves_traffic = start.serves_traffic || invocation.publishes_port;
     }
     out.starts.push_back(std::move(start));

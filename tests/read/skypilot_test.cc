@@ -42,6 +42,10 @@ TEST_CASE("a SkyPilot task gives the engine that it runs") {
       {"resources: {accelerators: L4}\nnum_nodes: 2\nrun: vllm serve m", "m", "L4 x1"},
       {"resources: {accelerators: L4}\nnum_nodes: 2\nrun: |\n  ray start --head\n  vllm serve m",
        "m", "L4 x1 on 2 nodes"},
+      {"resources: {accelerators: L4:4}\nrun: docker run --gpus all vllm/vllm-openai m", "m",
+       "L4 x4"},
+      {"resources: {accelerators: L4:4}\nrun: docker run --gpus 2 vllm/vllm-openai m", "m",
+       "L4 x2"},
       {"resources: {accelerators: L4}\nenvs: {M: org/name}\nsecrets: {K: null}\n"
        "run: vllm serve $M --api-key $K",
        "org/name --api-key ?$K", "L4 x1"},
