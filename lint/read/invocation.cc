@@ -45,6 +45,13 @@ bool is_dynamo_worker(std::string_view name) {
   return name == "dynamo.vllm" || name == "dynamo.vllm.main" || name == "dynamo.vllm.unified_main";
 }
 
+/// Of `python3 -u -m MODULE`, whose `-m` is word `at`: the interpreter, if it is there.
+size_t interpreter_of(const std::vector<Word>& words, size_t at) {
+  size_t begin = at;
+  while (begin > 0 && words[begin].text.view().starts_with('-')) --begin;
+  return base_name(words[begin].text.view()).starts_with("python") ? begin : at + 1;
+}
+
 std::optional<EntryPoint> find_entry_point(const std::vector<Word>& words) {
   const auto word = [&](size_t i) {
     return i < words.size() ? words[i].text.view() : std::string_view();
@@ -55,11 +62,14 @@ std::optional<EntryPoint> find_entry_point(const std::vector<Word>& words) {
     if (ends_with(word(i), "vllm/entrypoints/openai/api_server.py")) {
       return EntryPoint{i, i + 1, false, false};
     }
+    // Dynamo until 0.4.
+    if (ends_with(word(i), "components/main.py")) return EntryPoint{i, i + 1, false, true};
     if (word(i) != "-m") continue;
-    if (is_server_module(word(i + 1))) return EntryPoint{i + 1, i + 2, false, false};
-    if (is_dynamo_worker(word(i + 1))) return EntryPoint{i + 1, i + 2, false, true};
+    const size_t begin = interpreter_of(words, i);
+    if (is_server_module(word(i + 1))) return EntryPoint{begin, i + 2, false, false};
+    if (is_dynamo_worker(word(i + 1))) return EntryPoint{begin, i + 2, false, true};
     const bool cli = word(i + 1) == "vllm.entrypoints.cli.main" || word(i + 1) == "vllm";
-    if (cli && word(i + 2) == "serve") return EntryPoint{i + 1, i + 3, true, false};
+    if (cli && word(i + 2) == "serve") return EntryPoint{begin, i + 3, true, false};
   }
   return std::nullopt;
 }

@@ -47,6 +47,13 @@ TEST_CASE("a Dynamo component gives the engine and its GPUs") {
 )",
        "--model org/name --data-parallel-size 16", "NVIDIA-H200 x8 on 2 nodes"},
       {R"(
+      extraPodSpec:
+        mainContainer:
+          image: vllm-runtime
+          command: [sh, -c, "python3 components/main.py --model m --enforce-eager 2>&1 | tee log"]
+)",
+       "--model m --enforce-eager", "? x?"},
+      {R"(
       podTemplate:
         spec:
           containers:

@@ -43,7 +43,7 @@ TEST_CASE("a container's command and arguments give the engine") {
       {"image: vllm/vllm-openai", "", "vllm/vllm-openai"},
       {"image: x\ncommand: [vllm, serve]\nargs:\n- m\n- --port=1", "m --port=1", "vllm, serve"},
       {"image: x\ncommand: [python3, -m, vllm.entrypoints.openai.api_server]\nargs: [--model=m]",
-       "--model=m", "vllm.entrypoints.openai.api_server"},
+       "--model=m", "python3, -m, vllm.entrypoints.openai.api_server"},
       {"image: x\ncommand: [/bin/sh, -c]\nargs:\n- |\n  # why\n  exec vllm serve m \\\n    --port "
        "1",
        "m --port 1", "vllm serve"},
