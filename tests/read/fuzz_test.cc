@@ -16,7 +16,7 @@ struct Sample {
   std::string text;
 };
 
-std::array<Sample, 8> samples() {
+std::array<Sample, 10> samples() {
   return {{
       {"deployment.yaml", R"x(apiVersion: apps/v1
 kind: Deployment
@@ -127,6 +127,63 @@ resource "kubernetes_pod" "p" {
   }
 }
 )x"},
+      {"graphs.yaml", R"x(kind: DynamoGraphDeployment
+spec:
+  envs: [{name: DYN_DEPLOYMENT_CONFIG, value: '{"B":{"model":"m","ServiceArgs":{"workers":1}}}'}]
+  services:
+    A:
+      multinode: {nodeCount: 2}
+      resources: {limits: {gpu: "4"}}
+      extraPodSpec: {mainContainer: {command: [python3, -m, dynamo.vllm], args: [--model, m]}}
+    BWorker: {extraPodSpec: {mainContainer: {image: i}}}
+---
+kind: RayService
+spec:
+  serveConfigV2: |
+    applications:
+    - import_path: app:app
+      args: {llm_configs: [{model_loading_config: {model_id: m}, engine_kwargs: {a: [1, {b: c}]}}]}
+    - import_path: app:app
+      runtime_env: {env_vars: {M: "org/name"}}
+  rayClusterConfig: {workerGroupSpecs: [{template: {spec: {containers: [{image: i}]}}}]}
+---
+kind: ConfigMap
+data:
+  app.py: |
+    N: int = int(os.environ.get("N", '4'))  # vllm
+    engine = AsyncEngineArgs(model=os.environ["M"], x=dict(a=[1, (2), {'b': N}]), y="""t""")
+    app = A.bind(model=r"m", n=-1_0.5)
+)x"},
+      {"recipes.yaml",
+       R"x(resources: {accelerators: {L4:1, A10G}, image_id: "docker:vllm/vllm-openai"}
+envs: {M: org/name}
+setup: pip install "vllm[a]==0.10.0"
+run: vllm serve $M -tp $SKYPILOT_NUM_GPUS_PER_NODE
+---
+type: service
+env: [M=m, T]
+resources: {gpu: "nvidia:A100,H100:80GB:1..2"}
+commands: [export X=1, vllm serve $M -tp $DSTACK_GPUS_NUM --seed $X]
+---
+meta: {}
+model: {model_id: m, base_args: [--seed, "1"]}
+features: {a: {default_mode: b, modes: {b: {args: [--x]}}}}
+variants: {default: {tp: 2, supported_hardware: [mi300x]}}
+---
+backend: {vllm_config: {prefill: {block-size: 64}}}
+resources: {gpus_per_node: 4, prefill_nodes: 2, prefill_workers: 1}
+---
+prefill: {tp: 1, extra-args: --a b, env: {A: b}}
+---
+m: {prefill_flags: "--max-num-seqs 8 'a b'", env: "A=1 B=2", hf_dir: models--org--name}
+---
+scenario: [{common: {model: {name: m, path: p}}, decode: {parallelism: {tensor: 2, dataLocal: 2},
+  vllm: {customCommand: "vllm serve $MODEL_PATH -tp $TP_SIZE"}}, standalone: {enabled: true}}]
+---
+stages: [{stage_id: 0, devices: "0,1", max_model_len: 1, kv_cache_dtype: fp8}]
+---
+test_cases: [{model: m, server_cmd: [--port, $P, --seed, "1"], envs: {P: 1}}]
+)x"},
   }};
 }
 
@@ -141,6 +198,10 @@ void read_damaged(const char* path, std::string text) {
   for (const EngineStart& start : contents.starts) {
     REQUIRE(start.where.range.end <= size);
     REQUIRE(misplaced_word(start) == "");
+    for (const ConfigKey& key : start.config) {
+      REQUIRE(key.key.location().range.end <= size);
+      REQUIRE(key.value->where.range.end <= size);
+    }
   }
 }
 
