@@ -136,11 +136,13 @@ void PythonScript::skip_blanks(Cursor& cursor) const {
 NodePtr PythonScript::unknown(size_t begin, size_t end) const {
   end = std::min(end, text_.view().find('\n', begin));
   while (end > begin && is_python_blank(text_[end - 1])) --end;
-  const uint32_t at = text_.offset(begin);
-  SourceText text = SourceText::empty_at(text_.file(), {at, at});
-  text.append_synthetic("${", at);
+  const size_t last = std::max<size_t>(text_.size(), 1) - 1;  // the marks stand on bytes, too
+  const uint32_t first_byte = text_.offset(std::min(begin, last));
+  const uint32_t last_byte = text_.offset(std::min(std::max(end, begin + 1) - 1, last));
+  SourceText text = SourceText::empty_at(text_.file(), {first_byte, first_byte});
+  text.append_synthetic("${", first_byte);
   text.append(text_.substr(begin, end - begin));
-  text.append_synthetic("}", text_.offset(end));
+  text.append_synthetic("}", last_byte);
   return scalar(std::move(text), Node::Style::kDoubleQuoted);
 }
 
