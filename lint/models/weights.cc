@@ -84,6 +84,9 @@ void add_attention(const Config& config, const Family& family, const LayerPlan& 
   if (layer.gate_rows > 0) {
     list.linear("self_attn", {{"g_proj", layer.gate_rows}}, shape.hidden_size, false);
   }
+  if (layer.later_window > 0) {  // how much a later pass takes of the window
+    list.derived("self_attn.loop_gate", layer.heads, layer.head_dim + 1);
+  }
   const uint64_t norm = qk_norm_rows(family, layer);
   if (norm > 0 && is_set(config, family.use_qk_norm)) list.vectors("self_attn.qk_norm", norm);
   if (layer.sinks) list.vectors("self_attn.sinks", layer.heads);
