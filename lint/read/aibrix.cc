@@ -46,7 +46,7 @@ bool read_aibrix(const YamlFile& yaml, const Node& root, FileContents& out) {
   const Entry* name = spec->find_entry("modelName");
   const Node* metadata = root.find("metadata");
   if (name == nullptr && metadata != nullptr) name = metadata->find_entry("name");
-  if (name != nullptr) add_flag(*name, "served-model-name", FlagForm::kValue, start.argv);
+  if (name != nullptr) add_flag(*name, "served-model-name", KeyForm::kValue, start.argv);
   const Node* args = spec->at({"engineConfig", "args"});
   if (args == nullptr) return true;
   for (const Entry& entry : args->entries) {

@@ -188,7 +188,7 @@ class Collector {
     if (name.empty()) return;
     if (is_distinctive_option(name)) ++scope_.distinctive;
     const bool decides = truth_of(entry.value.get()).has_value();
-    add_flag(entry, name, decides ? FlagForm::kSwitch : FlagForm::kValue, scope_.options);
+    add_flag(entry, name, decides ? KeyForm::kSwitch : KeyForm::kValue, scope_.options);
   }
 
   void add_model(const NodePtr& value) {
@@ -209,12 +209,12 @@ class Collector {
         // Flags that are not known here are told by their spelling; humps are the chart's own.
         if (name.empty() && !has_humps(flag.key.view())) name = dashed_key(flag.key.view());
         if (name.empty()) continue;
-        add_flag(flag, name, decides ? FlagForm::kSwitch : FlagForm::kValue, scope_.options);
+        add_flag(flag, name, decides ? KeyForm::kSwitch : KeyForm::kValue, scope_.options);
       }
     } else if (plain == "command" && value.is_sequence()) {
       scope_.command = value.items;
     } else {
-      add_flag(entry, "", FlagForm::kWords, scope_.arguments);
+      add_flag(entry, "", KeyForm::kWords, scope_.arguments);
     }
   }
 

@@ -44,11 +44,11 @@ Word word_over(std::string_view word, const SourceText& place) {
   return result;
 }
 
-void add_flag(const Entry& entry, std::string_view flag, FlagForm form, std::vector<Word>& argv) {
+void add_flag(const Entry& entry, std::string_view flag, KeyForm form, std::vector<Word>& argv) {
   const Node& value = *entry.value;
-  if (form == FlagForm::kWords) return add_words(value, argv);
+  if (form == KeyForm::kWords) return add_words(value, argv);
   if (!value.is_scalar() || value.text.empty()) return;
-  if (form != FlagForm::kValue) return add_switch(value, flag, form == FlagForm::kPair, argv);
+  if (form != KeyForm::kValue) return add_switch(value, flag, form == KeyForm::kPair, argv);
   argv.push_back(word_over("--" + std::string(flag), entry.key));
   argv.push_back(word_of(value));
 }

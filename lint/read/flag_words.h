@@ -17,7 +17,7 @@ namespace kvbudget {
 /// A word that the file does not spell, located at the text that gives rise to it.
 Word word_over(std::string_view word, const SourceText& place);
 
-enum class FlagForm {
+enum class KeyForm {
   kValue,   ///< `--flag value`
   kSwitch,  ///< true: `--flag`; false: nothing
   kPair,    ///< true: `--flag`; false: `--no-flag`
@@ -28,11 +28,11 @@ enum class FlagForm {
 struct KeyFlag {
   std::string_view key;
   std::string_view flag;
-  FlagForm form = FlagForm::kValue;
+  KeyForm form = KeyForm::kValue;
 };
 
 /// Adds what one key becomes. A key without a value (null, empty text) counts as not given.
-void add_flag(const Entry& entry, std::string_view flag, FlagForm form, std::vector<Word>& argv);
+void add_flag(const Entry& entry, std::string_view flag, KeyForm form, std::vector<Word>& argv);
 
 /// Adds what `table` makes of the keys of `mapping`, in the order of the table.
 template <typename Table>

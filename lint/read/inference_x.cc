@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 2> kRoles = {"prefill", "decode"};
 
 constexpr std::array kRoleFlags = {
     KeyFlag{"tp", "tensor-parallel-size"},
-    KeyFlag{"enable-expert-parallel", "enable-expert-parallel", FlagForm::kSwitch}};
+    KeyFlag{"enable-expert-parallel", "enable-expert-parallel", KeyForm::kSwitch}};
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n'; }
 

@@ -39,7 +39,7 @@ bool add_options(const YamlFile& yaml, const Node* config, RenderedPod& pod) {
   const Node* vllm = options.roots.empty() ? nullptr : options.roots.front()->find("vllm");
   if (vllm == nullptr) return false;
   for (const Entry& entry : vllm->entries) {
-    const FlagForm form = truth_of(entry.value.get()) ? FlagForm::kPair : FlagForm::kValue;
+    const KeyForm form = truth_of(entry.value.get()) ? KeyForm::kPair : KeyForm::kValue;
     add_flag(entry, entry.key.view(), form, pod.args);
   }
   static constexpr std::array<std::string_view, 3> kChosen = {

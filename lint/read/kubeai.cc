@@ -19,7 +19,7 @@ bool starts_with(std::string_view text, std::string_view head) {
   return text.substr(0, head.size()) == head;
 }
 
-constexpr std::array kArguments = {KeyFlag{"args", "", FlagForm::kWords}};
+constexpr std::array kArguments = {KeyFlag{"args", "", KeyForm::kWords}};
 
 NodePtr part_of(const Node& scalar, size_t begin, size_t count = std::string::npos) {
   return scalar_of(scalar.text.substr(begin, count));

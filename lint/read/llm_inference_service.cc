@@ -32,7 +32,7 @@ constexpr std::array<KeyFlag, 5> kDataParallel = {
      {"data", "data-parallel-size"},
      {"dataLocal", "data-parallel-size-local"},
      {"dataRPCPort", "data-parallel-rpc-port"},
-     {"expert", "enable-expert-parallel", FlagForm::kSwitch}}};
+     {"expert", "enable-expert-parallel", KeyForm::kSwitch}}};
 constexpr std::array<KeyFlag, 3> kPipelineParallel = {{{"tensor", "tensor-parallel-size"},
                                                        {"pipeline", "pipeline-parallel-size"},
                                                        {"pipeline", "nnodes"}}};
@@ -174,7 +174,7 @@ class Service {
     if (name == nullptr && root_.find("metadata") != nullptr) {
       name = root_.find("metadata")->find_entry("name");
     }
-    if (name != nullptr) add_flag(*name, "served-model-name", FlagForm::kValue, argv);
+    if (name != nullptr) add_flag(*name, "served-model-name", KeyForm::kValue, argv);
   }
 
   static void add_parallelism(const Node& workload, std::vector<Word>& argv) {

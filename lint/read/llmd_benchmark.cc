@@ -48,11 +48,11 @@ constexpr std::array kKnobs = {
 };
 
 constexpr std::array kCommonFlags = {
-    KeyFlag{"enforceEager", "enforce-eager", FlagForm::kSwitch},
-    KeyFlag{"disableLogRequests", "no-enable-log-requests", FlagForm::kSwitch},
-    KeyFlag{"disableUvicornAccessLog", "disable-uvicorn-access-log", FlagForm::kSwitch},
-    KeyFlag{"noPrefixCaching", "no-enable-prefix-caching", FlagForm::kSwitch},
-    KeyFlag{"enablePrefixCaching", "enable-prefix-caching", FlagForm::kSwitch},
+    KeyFlag{"enforceEager", "enforce-eager", KeyForm::kSwitch},
+    KeyFlag{"disableLogRequests", "no-enable-log-requests", KeyForm::kSwitch},
+    KeyFlag{"disableUvicornAccessLog", "disable-uvicorn-access-log", KeyForm::kSwitch},
+    KeyFlag{"noPrefixCaching", "no-enable-prefix-caching", KeyForm::kSwitch},
+    KeyFlag{"enablePrefixCaching", "enable-prefix-caching", KeyForm::kSwitch},
     KeyFlag{"chatTemplate", "chat-template"},
     KeyFlag{"chatTemplateContentFormat", "chat-template-content-format"},
 };
@@ -242,7 +242,7 @@ class Stack {
       bool known = true;
       const Entry* entry = knob.flag.empty() ? nullptr : entry_of(knob, role, known);
       if (entry == nullptr || entry->value->scalar() == "0") continue;
-      add_flag(*entry, knob.flag, FlagForm::kValue, start.argv);
+      add_flag(*entry, knob.flag, KeyForm::kValue, start.argv);
       start.argv.back().known = start.argv.back().known && known;
     }
     if (const Entry* flags = setting("vllmCommon", "flags")) {

@@ -32,7 +32,7 @@ constexpr std::array kAccelerators = {
     Accelerator{"intel-xe", "gpu.intel.com/xe"},
 };
 
-constexpr std::array kArguments = {KeyFlag{"args", "", FlagForm::kWords}};
+constexpr std::array kArguments = {KeyFlag{"args", "", KeyForm::kWords}};
 
 /// The values, and one role of them.
 struct Role {

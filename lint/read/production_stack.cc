@@ -18,8 +18,8 @@ namespace {
 constexpr int kMaxDepth = 6;  // of the values below the root: umbrella charts, HelmRelease
 
 constexpr std::array kModelFlags = {
-    KeyFlag{"enableLoRA", "enable-lora", FlagForm::kSwitch},
-    KeyFlag{"enableTool", "enable-auto-tool-choice", FlagForm::kSwitch},
+    KeyFlag{"enableLoRA", "enable-lora", KeyForm::kSwitch},
+    KeyFlag{"enableTool", "enable-auto-tool-choice", KeyForm::kSwitch},
     KeyFlag{"toolCallParser", "tool-call-parser"},
 };
 
@@ -27,8 +27,8 @@ constexpr std::array kRevisionFlag = {KeyFlag{"modelRevision", "revision"}};
 
 // Of the chart's `vllmConfig`.
 constexpr std::array kChartFlags = {
-    KeyFlag{"enableChunkedPrefill", "enable-chunked-prefill", FlagForm::kPair},
-    KeyFlag{"enablePrefixCaching", "enable-prefix-caching", FlagForm::kPair},
+    KeyFlag{"enableChunkedPrefill", "enable-chunked-prefill", KeyForm::kPair},
+    KeyFlag{"enablePrefixCaching", "enable-prefix-caching", KeyForm::kPair},
     KeyFlag{"maxModelLen", "max-model-len"},
     KeyFlag{"dtype", "dtype"},
     KeyFlag{"tensorParallelSize", "tensor-parallel-size"},
@@ -38,7 +38,7 @@ constexpr std::array kChartFlags = {
     KeyFlag{"maxLoras", "max-loras"},
     KeyFlag{"runner", "runner"},
     KeyFlag{"convert", "convert"},
-    KeyFlag{"extraArgs", "", FlagForm::kWords},
+    KeyFlag{"extraArgs", "", KeyForm::kWords},
 };
 
 // Of the operator: `spec.model` and `spec.vllmConfig`.
@@ -49,13 +49,13 @@ constexpr std::array kRuntimeModelFlags = {
 };
 constexpr std::array kRuntimeFlags = {
     KeyFlag{"port", "port"},
-    KeyFlag{"enableChunkedPrefill", "enable-chunked-prefill", FlagForm::kPair},
-    KeyFlag{"enablePrefixCaching", "enable-prefix-caching", FlagForm::kPair},
+    KeyFlag{"enableChunkedPrefill", "enable-chunked-prefill", KeyForm::kPair},
+    KeyFlag{"enablePrefixCaching", "enable-prefix-caching", KeyForm::kPair},
     KeyFlag{"tensorParallelSize", "tensor-parallel-size"},
     KeyFlag{"gpuMemoryUtilization", "gpu-memory-utilization"},
     KeyFlag{"maxLoras", "max-loras"},
 };
-constexpr std::array kExtraArguments = {KeyFlag{"extraArgs", "", FlagForm::kWords}};
+constexpr std::array kExtraArguments = {KeyFlag{"extraArgs", "", KeyForm::kWords}};
 
 /// `--kv-transfer-config` and the variable that LMCache brings along.
 void add_lmcache(RenderedPod& pod, const Location& where, bool v1, std::string_view role) {

@@ -111,7 +111,7 @@ class Recipe {
                             : contains(root_.find("compatible_strategies"), "single_node_tp");
     const Entry* size = variant.find_entry("tp");
     if (!chosen || size == nullptr || !number_of(size->value.get())) return;
-    add_flag(*size, "tensor-parallel-size", FlagForm::kValue, start.argv);
+    add_flag(*size, "tensor-parallel-size", KeyForm::kValue, start.argv);
   }
 
   void read_hardware(const Node& variant, std::string_view hardware, EngineStart& start) {

@@ -12,9 +12,9 @@ using namespace kvbudget;
 namespace {
 
 constexpr std::array<KeyFlag, 4> kTable = {{{"length", "max-model-len"},
-                                            {"eager", "enforce-eager", FlagForm::kSwitch},
-                                            {"prefix", "enable-prefix-caching", FlagForm::kPair},
-                                            {"extra", "", FlagForm::kWords}}};
+                                            {"eager", "enforce-eager", KeyForm::kSwitch},
+                                            {"prefix", "enable-prefix-caching", KeyForm::kPair},
+                                            {"extra", "", KeyForm::kWords}}};
 
 struct Case {
   const char* yaml;
