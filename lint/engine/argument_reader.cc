@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "lint/read/text.h"
+
 namespace kvbudget {
 namespace {
 
@@ -38,10 +40,9 @@ bool is_option(const ParserWord& word) {
 
 // A shell variable of this kind holds flags, not the model.
 bool names_arguments(std::string_view text) {
-  std::string upper(text);
-  for (char& c : upper) c = (c >= 'a' && c <= 'z') ? static_cast<char>(c - 32) : c;
+  const std::string name = upper(text);
   for (const std::string_view hint : {"ARG", "FLAG", "OPT", "EXTRA"}) {
-    if (upper.find(hint) != std::string::npos) return true;
+    if (name.find(hint) != std::string::npos) return true;
   }
   return false;
 }
@@ -160,8 +161,8 @@ void ArgumentReader::read_positional(const ParserWord& word) {
 // meant that flag, and the value would not fit.
 const Option* ArgumentReader::resolve(const ParserWord& word, const Name& name) {
   if (const Option* const exact = options_.find(name.text)) return exact;
-  std::string bare = name.text.substr(std::min(name.text.find_first_not_of('-'), name.text.size()));
-  std::replace(bare.begin(), bare.end(), '_', '-');
+  const size_t dashes = std::min(name.text.find_first_not_of('-'), name.text.size());
+  const std::string bare = with_dashes(std::string_view(name.text).substr(dashes));
   const bool known_elsewhere = find_flag(bare) != nullptr;
   const std::span<const Option> fitting = options_.with_prefix(name.text);
   if (fitting.size() == 1 && !known_elsewhere) return &fitting.front();

@@ -5,6 +5,7 @@
 
 #include "lint/engine/flags.h"
 #include "lint/engine/json_text.h"
+#include "lint/read/text.h"
 
 namespace kvbudget {
 namespace {
@@ -47,8 +48,7 @@ class Writer {
 
   void write_argument(const ConfigKey& key) {
     key_ = key.key.location();
-    std::string name = key.key.str();
-    std::replace(name.begin(), name.end(), '_', '-');
+    std::string name = with_dashes(key.key.view());
     const Node& node = *key.value;
     const Flag* const flag = find_flag(name);
     const FlagKind kind = flag == nullptr ? FlagKind{} : flag_kind(*flag, version_);

@@ -18,6 +18,7 @@
 #include "lint/engine/flags.h"
 #include "lint/engine/numbers.h"
 #include "lint/engine/table.h"
+#include "lint/read/text.h"
 
 namespace kvbudget {
 namespace {
@@ -37,12 +38,6 @@ bool is_attention_free(const DefaultFacts& facts) {
   return std::all_of(caches.begin(), caches.end(), [](const memory::LayerCache& cache) {
     return cache.kind == CacheKind::kMamba;
   });
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = (c >= 'A' && c <= 'Z') ? static_cast<char>(c + 32) : c;
-  return result;
 }
 
 struct Predicate {

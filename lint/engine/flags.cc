@@ -8,6 +8,7 @@
 #include "lint/engine/nearest.h"
 #include "lint/engine/numbers.h"
 #include "lint/engine/table.h"
+#include "lint/read/text.h"
 
 namespace kvbudget {
 namespace {
@@ -108,18 +109,12 @@ const std::vector<Flag>& flag_table() {
   return flags;
 }
 
-std::string dashed(std::string_view text) {
-  std::string name(text);
-  std::replace(name.begin(), name.end(), '_', '-');
-  return name;
-}
-
 }  // namespace
 
 std::span<const Flag> all_flags() { return flag_table(); }
 
 const Flag* find_flag(std::string_view name) {
-  const std::string wanted = name.starts_with('-') ? std::string(name) : dashed(name);
+  const std::string wanted = name.starts_with('-') ? std::string(name) : with_dashes(name);
   const std::vector<Flag>& flags = flag_table();
   const auto found =
       std::lower_bound(flags.begin(), flags.end(), wanted,
@@ -196,7 +191,7 @@ std::string nearest_flag(std::string_view name, Version version) {
   for (const Flag& flag : flag_table()) {
     if (flag_exists(flag, version)) names.push_back(flag.name);
   }
-  return std::string(nearest(dashed(name), names));
+  return std::string(nearest(with_dashes(name), names));
 }
 
 Version newest_version() { return {0, 33, 0}; }

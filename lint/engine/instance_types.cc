@@ -1,23 +1,15 @@
 // Which GPUs a cloud's machine type has (lint/engine/data/instances.tsv).
-#include <algorithm>
 #include <charconv>
 #include <unordered_map>
 
 #include "lint/engine/gpus.h"
 #include "lint/engine/table.h"
+#include "lint/read/text.h"
 
 namespace kvbudget {
 namespace {
 
 using InstanceTypes = std::unordered_map<std::string, InstanceType>;
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return result;
-}
 
 InstanceTypes load() {
   InstanceTypes types;

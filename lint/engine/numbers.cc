@@ -4,15 +4,12 @@
 #include <cmath>
 #include <string>
 
+#include "lint/read/text.h"
+
 namespace kvbudget {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\n\r\f\v";
-  const size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
-}
+constexpr std::string_view kPythonBlanks = " \t\n\r\f\v";
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -35,7 +32,7 @@ std::optional<std::string> without_underscores(std::string_view text) {
 
 template <typename Number>
 std::optional<Number> parse_whole(std::string_view text) {
-  const std::optional<std::string> digits = without_underscores(trimmed(text));
+  const std::optional<std::string> digits = without_underscores(trimmed(text, kPythonBlanks));
   if (!digits) return std::nullopt;
   Number value{};
   const char* const end = digits->data() + digits->size();
@@ -83,12 +80,10 @@ std::optional<double> python_float(std::string_view text) {
 }
 
 std::optional<int64_t> human_int(std::string_view text, FlagType type, Version version) {
-  const std::string_view word = trimmed(text);
+  const std::string_view word = trimmed(text, kPythonBlanks);
   if (word.empty()) return std::nullopt;
   if (type == FlagType::kHumanIntAuto && word.size() == 4) {
-    std::string lower(word);
-    for (char& c : lower) c = static_cast<char>(c | 0x20);
-    if (lower == "auto") return -1;
+    if (lower(word) == "auto") return -1;
   }
   const Suffix suffix = suffix_of(word.back());
   if (suffix.power == 0) return python_int(word);

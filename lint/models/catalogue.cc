@@ -13,6 +13,7 @@
 #include "cmake/embedded.h"
 #include "lint/models/config.h"
 #include "lint/models/model_files.h"
+#include "lint/read/text.h"
 
 namespace kvbudget::embedded {
 extern const std::span<const File> model_catalogue;
@@ -63,9 +64,9 @@ Json config_of(const Json& entry, int depth = 0) {
 Entries::const_iterator entry_of(std::string_view id) {
   const auto exact = catalogue().find(id);
   if (exact != catalogue().end()) return exact;
-  const std::string wanted = models::lower(id);
+  const std::string wanted = lower(id);
   for (auto it = catalogue().begin(); it != catalogue().end(); ++it) {
-    if (models::lower(it->first) == wanted) return it;
+    if (lower(it->first) == wanted) return it;
   }
   return catalogue().end();
 }

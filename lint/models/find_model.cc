@@ -6,11 +6,11 @@
 
 #include "lint/models/catalogue.h"
 #include "lint/models/model_files.h"
+#include "lint/read/text.h"
 
 namespace kvbudget {
 
 namespace fs = std::filesystem;
-using models::lower;
 using models::read_file;
 using models::read_model_files;
 

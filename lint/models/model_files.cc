@@ -5,6 +5,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "lint/read/text.h"
+
 namespace kvbudget::models {
 
 namespace fs = std::filesystem;
@@ -22,14 +24,6 @@ fs::path beside(const fs::path& config, const std::string& name) {
 }
 
 }  // namespace
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return result;
-}
 
 FileText read_file(const fs::path& path) {
   std::error_code error;

@@ -24,7 +24,4 @@ FindResult read_model_files(const std::filesystem::path& path, std::string id);
 /// The catalogue's entry, ignoring case when no id matches exactly.
 std::optional<ModelFiles> built_in_model(std::string_view id);
 
-/// ASCII lower case.
-std::string lower(std::string_view text);
-
 }  // namespace kvbudget::models

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "lint/read/text.h"
+
 namespace kvbudget::models {
 
 using memory::ElementType;
@@ -44,12 +46,6 @@ const WeightFormat* Quantization::format_of(std::string_view path, bool expert) 
 }
 
 namespace {
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return text;
-}
 
 constexpr uint64_t kMaxGroup = 1u << 20;
 

@@ -15,6 +15,7 @@
 #include "lint/models/rope.h"
 #include "lint/models/safetensors_index.h"
 #include "lint/models/weights.h"
+#include "lint/read/text.h"
 
 namespace kvbudget {
 
@@ -72,7 +73,7 @@ void refuse_packed_name(const Config& root, const std::string& id, const ModelSh
       "nvfp4|fp4|mxfp4|awq|gptq|fp8|int4|int8|w4a16|w8a8|2bit|3bit|4bit|5bit|6bit|8bit|bnb|gguf|"
       "exl2";
   if (!shape.quantization.empty()) return;
-  std::string name = models::lower(id.substr(id.find_last_of('/') + 1));
+  std::string name = lower(id.substr(id.find_last_of('/') + 1));
   std::replace_if(
       name.begin(), name.end(), [](char c) { return c == '_' || c == '.'; }, '-');
   models::any_part(name, '-', [&](std::string_view part) {

@@ -87,14 +87,10 @@ constexpr std::array<std::string_view, 9> kParts = {"model",       "config",    
 constexpr std::array<std::string_view, 6> kEnvKeys = {"env",         "extraenv",     "envvars",
                                                       "environment", "extraenvvars", "envs"};
 
-bool ends_with(std::string_view text, std::string_view tail) {
-  return text.size() >= tail.size() && text.substr(text.size() - tail.size()) == tail;
-}
-
 bool holds_arguments(const std::string& plain) {
   static constexpr std::array<std::string_view, 4> kFlags = {"flags", "vllmflags", "extraflags",
                                                              "serverflags"};
-  return ends_with(plain, "args") || ends_with(plain, "arguments") || is_one_of(plain, kFlags);
+  return plain.ends_with("args") || plain.ends_with("arguments") || is_one_of(plain, kFlags);
 }
 
 /// An id on the Hub, a path or an address; names without a slash are names of the service.

@@ -12,6 +12,7 @@
 #include "lint/read/readers.h"
 #include "lint/read/shell_reader.h"
 #include "lint/read/shell_words.h"
+#include "lint/read/text.h"
 
 namespace kvbudget {
 namespace {
@@ -20,20 +21,6 @@ constexpr std::array<std::string_view, 18> kInstructions = {
     "ADD",        "ARG",         "CMD",     "COPY",       "ENTRYPOINT", "ENV",
     "EXPOSE",     "FROM",        "LABEL",   "MAINTAINER", "RUN",        "SHELL",
     "STOPSIGNAL", "HEALTHCHECK", "ONBUILD", "USER",       "VOLUME",     "WORKDIR"};
-
-std::string upper(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
-  return result;
-}
-
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 bool is_comment(std::string_view line) { return trimmed(line).starts_with('#'); }
 

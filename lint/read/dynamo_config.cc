@@ -10,6 +10,7 @@
 #include "lint/read/container.h"
 #include "lint/read/dynamo_flags.h"
 #include "lint/read/readers.h"
+#include "lint/read/text.h"
 #include "lint/read/vllm_names.h"
 
 namespace kvbudget {
@@ -24,12 +25,6 @@ bool names_worker(std::string_view name) {
   };
   return contains("Worker") && !contains("SGLang") && !contains("TensorRT") &&
          !contains("TRTLLM") && !contains("Encode") && !contains("Dummy");
-}
-
-std::string with_dashes(std::string_view name) {
-  std::string result(name);
-  std::replace(result.begin(), result.end(), '_', '-');
-  return result;
 }
 
 std::vector<ConfigKey> keys_of(const Node& config, const Node& section) {

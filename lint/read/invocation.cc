@@ -33,10 +33,6 @@ bool only_talks(std::string_view command) {
   return std::find(kCommands.begin(), kCommands.end(), command) != kCommands.end();
 }
 
-bool ends_with(std::string_view text, std::string_view tail) {
-  return text.size() >= tail.size() && text.substr(text.size() - tail.size()) == tail;
-}
-
 bool is_server_module(std::string_view name) {
   return name == "vllm.entrypoints.openai.api_server" || name == "vllm.entrypoints.api_server";
 }
@@ -59,11 +55,11 @@ std::optional<EntryPoint> find_entry_point(const std::vector<Word>& words) {
   for (size_t i = 0; i < words.size(); ++i) {
     if (base_name(word(i)) == "vllm" && word(i + 1) == "serve")
       return EntryPoint{i, i + 2, true, false};
-    if (ends_with(word(i), "vllm/entrypoints/openai/api_server.py")) {
+    if (word(i).ends_with("vllm/entrypoints/openai/api_server.py")) {
       return EntryPoint{i, i + 1, false, false};
     }
     // Dynamo until 0.4.
-    if (ends_with(word(i), "components/main.py")) return EntryPoint{i, i + 1, false, true};
+    if (word(i).ends_with("components/main.py")) return EntryPoint{i, i + 1, false, true};
     if (word(i) != "-m") continue;
     const size_t begin = interpreter_of(words, i);
     if (is_server_module(word(i + 1))) return EntryPoint{begin, i + 2, false, false};

@@ -57,12 +57,6 @@ std::string_view runtime_of(const Node& root) {
   return name == nullptr ? std::string_view() : name->scalar();
 }
 
-bool contains_vllm(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return lower.find("vllm") != std::string::npos;
-}
-
 NodePtr member(const Node& mapping, std::string_view key) {
   const Entry* entry = mapping.find_entry(key);
   return entry == nullptr ? nullptr : entry->value;

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "lint/read/text.h"
+
 namespace kvbudget {
 namespace {
 
@@ -57,9 +59,7 @@ std::string flag_of(const Word& word) {
   std::string_view text = word.text.view();
   if (!text.starts_with("--")) return {};
   text.remove_prefix(2);
-  std::string name(text.substr(0, text.find('=')));
-  std::replace(name.begin(), name.end(), '_', '-');
-  return name;
+  return with_dashes(text.substr(0, text.find('=')));
 }
 
 size_t value_at(const Word& word) { return word.text.view().find('='); }

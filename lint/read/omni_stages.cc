@@ -8,6 +8,7 @@
 
 #include "lint/read/config_keys.h"
 #include "lint/read/readers.h"
+#include "lint/read/text.h"
 #include "lint/read/vllm_names.h"
 
 namespace kvbudget {
@@ -51,12 +52,6 @@ const Node* stages_of(const Node& root) {
     if (std::all_of(stages->items.begin(), stages->items.end(), is_stage)) return stages;
   }
   return nullptr;
-}
-
-std::string with_dashes(std::string_view name) {
-  std::string result(name);
-  std::replace(result.begin(), result.end(), '_', '-');
-  return result;
 }
 
 void add_engine_keys(const Node& mapping, std::vector<ConfigKey>& keys) {

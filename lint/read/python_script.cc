@@ -21,15 +21,11 @@ constexpr size_t kMaxScript = 1 << 20;  // bytes
 
 bool is_any_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
 
-bool ends_with(std::string_view text, std::string_view tail) {
-  return text.size() >= tail.size() && text.substr(text.size() - tail.size()) == tail;
-}
-
 /// `int(x)` and its like hand a plain value on.
 bool converts(std::string_view name) { return name == "int" || name == "float" || name == "str"; }
 
 bool reads_environment(std::string_view name) {
-  return name == "getenv" || ends_with(name, ".getenv") || ends_with(name, "environ.get");
+  return name == "getenv" || name.ends_with(".getenv") || name.ends_with("environ.get");
 }
 
 /// Classes begin with a capital; called with keywords they are the mapping of them.
@@ -236,7 +232,7 @@ NodePtr PythonScript::named(Cursor& cursor) const {
     ++cursor.at;
     return call(name, begin, cursor);
   }
-  if (is_at(cursor, '[') && ends_with(name, "environ")) {
+  if (is_at(cursor, '[') && name.ends_with("environ")) {
     ++cursor.at;
     return environment(cursor, ']');
   }

@@ -10,10 +10,6 @@
 namespace kvbudget {
 namespace {
 
-bool ends_with(std::string_view text, std::string_view tail) {
-  return text.size() >= tail.size() && text.substr(text.size() - tail.size()) == tail;
-}
-
 EngineStart make_start(Invocation invocation, std::string kind, std::string name) {
   EngineStart start;
   start.where = invocation.where;
@@ -42,7 +38,7 @@ bool is_shell_script(const SourceFile& file) {
   static constexpr std::array<std::string_view, 6> kNames = {".sh",  ".bash",  ".zsh",
                                                              ".ksh", ".slurm", ".sbatch"};
   for (const std::string_view tail : kNames) {
-    if (ends_with(file.path(), tail)) return true;
+    if (file.path().ends_with(tail)) return true;
   }
   // Standard input: a script is what is left when it is no YAML.
   return file.path() == "-" || file.path() == "<stdin>";

@@ -9,18 +9,11 @@
 #include "lint/read/container.h"
 #include "lint/read/readers.h"
 #include "lint/read/shell_words.h"
+#include "lint/read/text.h"
 #include "lint/read/yaml_template.h"
 
 namespace kvbudget {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) {
-    text.remove_suffix(1);
-  }
-  return text;
-}
 
 struct Setting {
   std::string section;

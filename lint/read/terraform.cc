@@ -12,6 +12,7 @@
 #include "lint/read/container.h"
 #include "lint/read/hcl.h"
 #include "lint/read/rendered.h"
+#include "lint/read/text.h"
 
 namespace kvbudget {
 namespace {
@@ -20,12 +21,6 @@ struct Line {
   uint32_t begin = 0;
   uint32_t end = 0;  ///< without the line break
 };
-
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
-}
 
 /// The word behind `<<` or `<<-` at the end of a line; empty when no heredoc opens there.
 std::string_view opened_word(std::string_view line) {

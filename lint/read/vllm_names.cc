@@ -8,6 +8,8 @@
 #include <charconv>
 #include <string>
 
+#include "lint/read/text.h"
+
 namespace kvbudget {
 namespace {
 
@@ -129,12 +131,6 @@ constexpr std::array<std::string_view, 24> kForeign = {
 constexpr std::array<std::string_view, 6> kOtherServers = {
     "sglang", "text-generation-inference", "tensorrt", "trtllm", "lmdeploy", "llama.cpp"};
 
-std::string with_dashes(std::string_view name) {
-  std::string result(name);
-  std::replace(result.begin(), result.end(), '_', '-');
-  return result;
-}
-
 template <size_t N>
 bool contains(const std::array<std::string_view, N>& sorted, std::string_view name) {
   return std::find(sorted.begin(), sorted.end(), with_dashes(name)) != sorted.end();
@@ -148,12 +144,6 @@ std::string_view option_name(std::string_view word) {
 }
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool contains_vllm(std::string_view text) {
-  constexpr std::string_view kName = "vllm";
-  const auto same = [](char a, char b) { return lower(a) == b; };
-  return std::search(text.begin(), text.end(), kName.begin(), kName.end(), same) != text.end();
-}
 
 /// Repository and tag of an image reference; a digest is dropped.
 struct Reference {
@@ -172,6 +162,12 @@ Reference split_reference(std::string_view image) {
 }
 
 }  // namespace
+
+bool contains_vllm(std::string_view text) {
+  constexpr std::string_view kName = "vllm";
+  const auto same = [](char a, char b) { return lower(a) == b; };
+  return std::search(text.begin(), text.end(), kName.begin(), kName.end(), same) != text.end();
+}
 
 bool is_distinctive_option(std::string_view name) { return contains(kDistinctive, name); }
 

@@ -25,6 +25,9 @@ bool look_like_vllm_arguments(const std::vector<Word>& words);
 /// One of the words is an option that no other server has.
 bool hold_vllm_option(const std::vector<Word>& words);
 
+/// "vllm" stands in the text, in any case.
+bool contains_vllm(std::string_view text);
+
 /// True when the text speaks of vLLM or its options; files that do not are left alone.
 bool mentions_vllm(std::string_view text);
 
