@@ -9,6 +9,7 @@
 #include <string>
 
 #include "lint/read/container.h"
+#include "lint/read/continued_lines.h"
 #include "lint/read/readers.h"
 #include "lint/read/shell_reader.h"
 #include "lint/read/shell_words.h"
@@ -61,24 +62,8 @@ class Lines {
     const std::string_view first = file_.line_text(line_);
     const std::string_view word = first_word(first);
     instruction.name = upper(word);
-    const auto skip = static_cast<uint32_t>(word.data() + word.size() - first.data());
-    const uint32_t begin = file_.line_start(line_) + skip;
-    instruction.text = SourceText::empty_at(&file_, {begin, begin});
-    for (uint32_t from = begin; line_ <= file_.line_count(); from = file_.line_start(line_)) {
-      const std::string_view whole = file_.line_text(line_);
-      ++line_;
-      if (from != begin && is_comment(whole)) continue;
-      const auto start = from - file_.line_start(line_ - 1);
-      std::string_view part = whole.substr(std::min<size_t>(start, whole.size()));
-      const size_t end =
-          trimmed(part).empty()
-              ? 0
-              : static_cast<size_t>(trimmed(part).data() + trimmed(part).size() - part.data());
-      const bool continued = end > 0 && part[end - 1] == '\\';
-      const auto size = static_cast<uint32_t>(continued ? end - 1 : end);
-      if (size > 0) instruction.text.append(SourceText(file_, {from, from + size}));
-      if (!continued) return;
-    }
+    const auto column = static_cast<size_t>(word.data() + word.size() - first.data());
+    instruction.text = continued_text(file_, line_, column, {"", "#", false});
   }
 
   /// `RUN <<EOF`: the lines up to EOF belong to a file or a script of the build.

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "lint/read/container.h"
+#include "lint/read/continued_lines.h"
 #include "lint/read/readers.h"
 #include "lint/read/shell_words.h"
 #include "lint/read/text.h"
@@ -61,29 +62,8 @@ class UnitReader {
       return;
     }
     Setting setting{section_, std::string(trimmed(whole.substr(key_at, equals - key_at))), {}};
-    setting.value = value_from(equals + 1);
+    setting.value = continued_text(file_, line_, equals + 1, {" ", "#;", true});
     apply(setting);
-  }
-
-  /// Joins continued lines; comment lines between them vanish.
-  SourceText value_from(size_t column) {
-    uint32_t from = file_.line_start(line_) + static_cast<uint32_t>(column);
-    SourceText value = SourceText::empty_at(&file_, {from, from});
-    for (bool first = true; line_ <= file_.line_count(); first = false) {
-      std::string_view part = file_.line_text(line_);
-      if (first) part.remove_prefix(column);
-      from = file_.line_start(line_) + static_cast<uint32_t>(first ? column : 0);
-      ++line_;
-      if (!first && (trimmed(part).starts_with('#') || trimmed(part).starts_with(';'))) continue;
-      const std::string_view inner = trimmed(part);
-      const auto begin = static_cast<uint32_t>(inner.empty() ? 0 : inner.data() - part.data());
-      const bool continued = inner.ends_with('\\');
-      const auto size = static_cast<uint32_t>(continued ? inner.size() - 1 : inner.size());
-      value.append(SourceText(file_, {from + begin, from + begin + size}));
-      if (!continued) break;
-      value.append_synthetic(" ", from + begin + size);
-    }
-    return value;
   }
 
   void apply(const Setting& setting) {
