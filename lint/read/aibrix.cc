@@ -10,7 +10,6 @@
 #include "lint/read/flag_words.h"
 #include "lint/read/manifest.h"
 #include "lint/read/readers.h"
-#include "lint/read/rendered.h"
 
 namespace kvbudget {
 namespace {
@@ -34,11 +33,7 @@ bool read_aibrix(const YamlFile& yaml, const Node& root, FileContents& out) {
   const Node* engine = spec->find("engine");
   if (engine != nullptr && engine->is_scalar() && engine->scalar() != "vllm") return true;
 
-  EngineStart& start = out.starts.emplace_back();
-  start.file = &yaml.file;
-  start.kind = "aibrix";
-  start.name = object_name(root);
-  start.where = first_key(root);
+  EngineStart& start = out.starts.emplace_back(object_start(yaml, root, "aibrix"));
   start.serve = false;
   start.serves_traffic = true;
   start.replicas = number_of(spec->find("replicas"));

@@ -11,6 +11,7 @@
 #include "lint/read/chart_scope.h"
 #include "lint/read/container.h"
 #include "lint/read/invocation.h"
+#include "lint/read/manifest.h"
 #include "lint/read/vllm_names.h"
 
 namespace kvbudget {

@@ -9,10 +9,6 @@
 namespace kvbudget {
 namespace {
 
-bool is(const Node* node, std::string_view text) {
-  return node != nullptr && node->scalar() == text;
-}
-
 std::optional<Located<uint64_t>> bytes_of(const Node* node) {
   if (node == nullptr || !node->is_scalar()) return std::nullopt;
   const auto bytes = parse_compose_bytes(node->scalar());
@@ -27,11 +23,11 @@ void add_volume(const Node& item, Surroundings& around) {
     const Node* target = item.find("target");
     if (target == nullptr) return;
     mount.path = std::string(target->scalar());
-    mount.read_only = is(item.find("read_only"), "true");
+    mount.read_only = has_text(item.find("read_only"), "true");
     const Node* type = item.find("type");
-    mount.kind = is(type, "tmpfs")  ? Mount::Kind::kMemory
-                 : is(type, "bind") ? Mount::Kind::kHostPath
-                                    : Mount::Kind::kClaim;
+    mount.kind = has_text(type, "tmpfs")  ? Mount::Kind::kMemory
+                 : has_text(type, "bind") ? Mount::Kind::kHostPath
+                                          : Mount::Kind::kClaim;
     if (mount.kind == Mount::Kind::kMemory) {
       mount.size_bytes = bytes_of(item.at({"tmpfs", "size"}));
     }
@@ -77,7 +73,7 @@ void read_dependencies(const Node& service, Surroundings& around) {
   const Node* list = service.find("depends_on");
   if (list == nullptr) return;
   for (const Entry& entry : list->entries) {
-    if (is(entry.value->find("condition"), "service_healthy")) {
+    if (has_text(entry.value->find("condition"), "service_healthy")) {
       around.starts_after_healthy.push_back(entry.key.str());
     }
   }
@@ -99,12 +95,12 @@ void read_ports(const Node& service, Surroundings& around) {
 std::shared_ptr<const Surroundings> service_surroundings(const Node& service) {
   auto around = std::make_shared<Surroundings>();
   around->compose = true;
-  around->host_ipc = is(service.find("ipc"), "host");
-  around->host_network = is(service.find("network_mode"), "host");
+  around->host_ipc = has_text(service.find("ipc"), "host");
+  around->host_network = has_text(service.find("network_mode"), "host");
   around->shm_bytes = bytes_of(service.find("shm_size"));
   around->memory_limit_bytes = bytes_of(service.at({"deploy", "resources", "limits", "memory"}));
   if (!around->memory_limit_bytes) around->memory_limit_bytes = bytes_of(service.find("mem_limit"));
-  around->read_only_root = is(service.find("read_only"), "true");
+  around->read_only_root = has_text(service.find("read_only"), "true");
   const Node* user = service.find("user");
   if (const auto id = number_of(user)) around->run_as_user = {id->value, user->where};
   if (const Node* volumes = service.find("volumes")) {

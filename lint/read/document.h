@@ -50,6 +50,11 @@ struct Node {
   std::string_view scalar() const { return is_scalar() ? text.view() : std::string_view(); }
 };
 
+/// A scalar that says `text`; false for null.
+inline bool has_text(const Node* node, std::string_view text) {
+  return node != nullptr && node->scalar() == text;
+}
+
 /// Something in the file that is not what the format allows.
 struct SyntaxError {
   Location where;

@@ -6,6 +6,7 @@
 
 #include "lint/read/accelerators.h"
 #include "lint/read/container.h"
+#include "lint/read/manifest.h"
 #include "lint/read/pip_pin.h"
 #include "lint/read/readers.h"
 #include "lint/read/shell_words.h"
@@ -141,7 +142,7 @@ bool read_dstack(const YamlFile& yaml, const Node& root, FileContents& out) {
   const Node* name = root.find("name");
   start.name = std::string(root.find("type")->scalar()) +
                (name == nullptr ? "" : " " + std::string(name->scalar()));
-  start.where = root.entries.front().key.location();
+  start.where = first_key(root);
   start.env = read_variables(root.find("env"));
   start.gpu = read_gpus(root);
   if (const Node* image = root.find("image"); image != nullptr && image->is_scalar()) {

@@ -10,6 +10,7 @@
 #include <array>
 #include <string>
 
+#include "lint/read/manifest.h"
 #include "lint/read/rendered.h"
 
 namespace kvbudget {

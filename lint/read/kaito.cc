@@ -13,6 +13,7 @@
 #include "lint/read/container.h"
 #include "lint/read/kaito_presets.h"
 #include "lint/read/kubernetes_pod.h"
+#include "lint/read/manifest.h"
 #include "lint/read/rendered.h"
 
 namespace kvbudget {

@@ -17,7 +17,6 @@
 #include "lint/read/kubernetes_pod.h"
 #include "lint/read/manifest.h"
 #include "lint/read/readers.h"
-#include "lint/read/rendered.h"
 #include "lint/read/strategic_merge.h"
 #include "lint/read/vllm_names.h"
 
@@ -35,11 +34,6 @@ constexpr std::array<WorkerSize, 2> kWorkerSizes = {
 constexpr std::array<KeyFlag, 2> kWorkerFlags = {
     {{"tensorParallelSize", "tensor-parallel-size"},
      {"pipelineParallelSize", "pipeline-parallel-size"}}};
-
-bool is_kind(const Node& root, std::string_view kind) {
-  const Node* own = root.find("kind");
-  return own != nullptr && own->scalar() == kind;
-}
 
 bool is_of_kserve(const Node& root) {
   const Node* version = root.find("apiVersion");
@@ -63,11 +57,7 @@ NodePtr member(const Node& mapping, std::string_view key) {
 }
 
 EngineStart start_of(const YamlFile& yaml, const Node& root) {
-  EngineStart start;
-  start.file = &yaml.file;
-  start.kind = "kserve";
-  start.name = object_name(root);
-  start.where = first_key(root);
+  EngineStart start = object_start(yaml, root, "kserve");
   const Node* annotations = root.at({"metadata", "annotations"});
   const Node* version =
       annotations == nullptr ? nullptr : annotations->find("opendatahub.io/runtime-version");

@@ -51,7 +51,7 @@ std::optional<Located<uint32_t>> product(std::optional<Located<uint32_t>> groups
 void read_worker(const Node& backend, const Node& worker, const ConfigMaps& configs,
                  EngineStart start, FileContents& out) {
   const Entry* uri = backend.find_entry("modelURI");
-  start.where = worker.entries.front().key.location();
+  start.where = first_key(worker);
   if (const Node* type = worker.find("type"); type != nullptr && word_of(*type).known) {
     start.name += "/" + std::string(type->scalar());
   }
@@ -77,10 +77,7 @@ void read_backend(const YamlFile& yaml, const Node& root, const Node& backend, F
   const Node* workers = backend.find("workers");
   if (!is_vllm(backend.find("type")) || workers == nullptr) return;
   if (uri == nullptr || !uri->is_scalar()) return;
-  EngineStart start;
-  start.file = &yaml.file;
-  start.kind = "kthena";
-  start.name = object_name(root);
+  EngineStart start = object_start(yaml, root, "kthena");
   start.serve = false;
   start.replicas = number_of(backend.find("replicas"));
   if (!start.replicas) start.replicas = number_of(backend.find("minReplicas"));

@@ -38,11 +38,8 @@ std::string role_of(std::string_view key) {
 class Workload {
  public:
   Workload(const YamlFile& yaml, const Node& root, FileContents& out)
-      : yaml_(yaml), configs_(yaml), out_(out) {
-    start_.file = &yaml.file;
-    start_.kind = "kubernetes";
+      : yaml_(yaml), configs_(yaml), start_(object_start(yaml, root, "kubernetes")), out_(out) {
     start_.around = workload_surroundings(root, yaml.roots);
-    start_.name = object_name(root);
   }
 
   void read(const Node& node) { walk(node, start_, 0); }

@@ -6,14 +6,11 @@
 #include <string>
 
 #include "lint/read/container.h"
+#include "lint/read/manifest.h"
 #include "lint/read/quantity.h"
 
 namespace kvbudget {
 namespace {
-
-bool is(const Node* node, std::string_view text) {
-  return node != nullptr && node->scalar() == text;
-}
 
 std::optional<Located<std::string>> text_of(const Node* node) {
   if (node == nullptr || !node->is_scalar() || !word_of(*node).known) return std::nullopt;
@@ -52,14 +49,6 @@ std::optional<Probe> probe_of(const Node* node) {
   return probe;
 }
 
-const Node* named(const Node* list, std::string_view name) {
-  if (list == nullptr) return nullptr;
-  for (const NodePtr& item : list->items) {
-    if (is(item->find("name"), name)) return item.get();
-  }
-  return nullptr;
-}
-
 std::vector<Claim> claims_of(const Node& workload, const std::vector<NodePtr>& roots) {
   std::vector<Claim> claims;
   const auto add = [&](const Node& claim) {
@@ -69,7 +58,7 @@ std::vector<Claim> claims_of(const Node& workload, const std::vector<NodePtr>& r
                       bytes_of(claim.at({"spec", "resources", "requests", "storage"}))});
   };
   for (const NodePtr& root : roots) {
-    if (is(root->find("kind"), "PersistentVolumeClaim")) add(*root);
+    if (is_kind(*root, "PersistentVolumeClaim")) add(*root);
   }
   if (const Node* templates = workload.at({"spec", "volumeClaimTemplates"})) {
     for (const NodePtr& item : templates->items) add(*item);
@@ -87,7 +76,7 @@ void claim_volume(std::string_view name, const Surroundings& around, Mount& moun
 void describe_volume(const Node& volume, const Surroundings& around, Mount& mount) {
   if (const Node* empty = volume.find("emptyDir")) {
     mount.kind =
-        is(empty->find("medium"), "Memory") ? Mount::Kind::kMemory : Mount::Kind::kEmptyDir;
+        has_text(empty->find("medium"), "Memory") ? Mount::Kind::kMemory : Mount::Kind::kEmptyDir;
     mount.size_bytes = bytes_of(empty->find("sizeLimit"));
   } else if (volume.find("hostPath") != nullptr) {
     mount.kind = Mount::Kind::kHostPath;
@@ -109,8 +98,8 @@ void read_mounts(const Node& container, const Node& spec, Surroundings& around) 
     Mount mount;
     mount.path = std::string(path->scalar());
     mount.where = item->where;
-    mount.read_only = is(item->find("readOnly"), "true");
-    if (const Node* volume = named(spec.find("volumes"), name->scalar())) {
+    mount.read_only = has_text(item->find("readOnly"), "true");
+    if (const Node* volume = item_named(spec.find("volumes"), name->scalar())) {
       describe_volume(*volume, around, mount);
     } else {
       claim_volume(name->scalar(), around, mount);
@@ -144,10 +133,10 @@ void read_security(const Node& container, const Node& spec, Surroundings& around
     const Node* user = context->find("runAsUser");
     if (const auto id = number_of(user)) around.run_as_user = {id->value, user->where};
     if (const Node* strict = context->find("runAsNonRoot")) {
-      around.run_as_non_root = is(strict, "true");
+      around.run_as_non_root = has_text(strict, "true");
     }
     if (const Node* root = context->find("readOnlyRootFilesystem")) {
-      around.read_only_root = is(root, "true");
+      around.read_only_root = has_text(root, "true");
     }
   }
 }
@@ -176,7 +165,7 @@ const Node* pod_labels(const Node& workload) {
 bool selects(const Node* selector, const Node* labels) {
   if (selector == nullptr || labels == nullptr || selector->entries.empty()) return false;
   return std::all_of(selector->entries.begin(), selector->entries.end(), [&](const Entry& entry) {
-    return is(labels->find(entry.key.view()), entry.value->scalar());
+    return has_text(labels->find(entry.key.view()), entry.value->scalar());
   });
 }
 
@@ -196,7 +185,7 @@ void read_services(const Node& workload, const std::vector<NodePtr>& roots, Surr
   for (const NodePtr& root : roots) {
     const Node* kind = root->find("kind");
     const auto name = text_of(root->at({"metadata", "name"}));
-    if (!name || !is(kind, "Service")) continue;
+    if (!name || !has_text(kind, "Service")) continue;
     around.services.push_back(*name);
     if (!selects(root->at({"spec", "selector"}), pod_labels(workload))) continue;
     read_target_ports(*root, around);
@@ -219,12 +208,13 @@ void read_annotations(const Node& workload, Surroundings& around) {
 }
 
 void read_strategy(const Node& workload, Surroundings& around) {
-  around.deployment = is(workload.find("kind"), "Deployment");
+  around.deployment = is_kind(workload, "Deployment");
   const Node* strategy = workload.at({"spec", "strategy"});
   if (strategy == nullptr) return;
   around.strategy_where = strategy->where;
   const Node* surge = strategy->at({"rollingUpdate", "maxSurge"});
-  around.recreates = is(strategy->find("type"), "Recreate") || is(surge, "0") || is(surge, "0%");
+  around.recreates =
+      has_text(strategy->find("type"), "Recreate") || has_text(surge, "0") || has_text(surge, "0%");
 }
 
 }  // namespace
@@ -248,9 +238,9 @@ std::shared_ptr<const Surroundings> container_surroundings(const Node& container
   around->startup = probe_of(container.find("startupProbe"));
   around->liveness = probe_of(container.find("livenessProbe"));
   around->readiness = probe_of(container.find("readinessProbe"));
-  around->host_ipc = is(spec.find("hostIPC"), "true");
-  around->host_network = is(spec.find("hostNetwork"), "true");
-  around->service_links = !is(spec.find("enableServiceLinks"), "false");
+  around->host_ipc = has_text(spec.find("hostIPC"), "true");
+  around->host_network = has_text(spec.find("hostNetwork"), "true");
+  around->service_links = !has_text(spec.find("enableServiceLinks"), "false");
   read_mounts(container, spec, *around);
   read_resources(container, *around);
   read_security(container, spec, *around);

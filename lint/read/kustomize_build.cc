@@ -10,6 +10,7 @@
 #include <set>
 
 #include "lint/read/kustomize_transform.h"
+#include "lint/read/manifest.h"
 #include "lint/read/rendered.h"
 
 namespace kvbudget {

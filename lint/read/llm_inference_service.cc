@@ -17,7 +17,6 @@
 #include "lint/read/kubernetes_pod.h"
 #include "lint/read/manifest.h"
 #include "lint/read/readers.h"
-#include "lint/read/rendered.h"
 #include "lint/read/strategic_merge.h"
 
 namespace kvbudget {
@@ -53,10 +52,7 @@ bool is_positive(const Node* number) {
 const Node* main_container(const Node* pod) {
   const Node* list = pod == nullptr ? nullptr : pod->find("containers");
   if (list == nullptr || list->items.empty()) return nullptr;
-  for (const NodePtr& item : list->items) {
-    const Node* name = item->find("name");
-    if (name != nullptr && name->scalar() == "main") return item.get();
-  }
+  if (const Node* main = item_named(list, "main")) return main;
   return list->items.size() == 1 ? list->items.front().get() : nullptr;
 }
 
@@ -125,11 +121,8 @@ class Service {
   }
 
   EngineStart start_of(const Node& workload, std::string_view role) const {
-    EngineStart start;
-    start.file = &yaml_.file;
-    start.kind = "kserve";
-    start.name = object_name(root_) + std::string(role);
-    start.where = first_key(root_);
+    EngineStart start = object_start(yaml_, root_, "kserve");
+    start.name += role;
     start.replicas = number_of(workload.find("replicas"));
     if (!start.replicas) start.replicas = number_of(workload.at({"scaling", "minReplicas"}));
     start.serves_traffic = !needs_command_ && (!start.replicas || start.replicas->value > 0);

@@ -8,21 +8,11 @@
 #include "lint/read/kubernetes_pod.h"
 #include "lint/read/manifest.h"
 #include "lint/read/readers.h"
-#include "lint/read/rendered.h"
 
 namespace kvbudget {
 namespace {
 
 constexpr std::string_view kGroup = "inference.llmaz.io/";
-
-EngineStart start_of(const YamlFile& yaml, const Node& root) {
-  EngineStart start;
-  start.file = &yaml.file;
-  start.kind = "llmaz";
-  start.name = object_name(root);
-  start.where = first_key(root);
-  return start;
-}
 
 void add_list(const Node* list, std::vector<Word>& words) {
   if (list == nullptr) return;
@@ -48,7 +38,7 @@ void read_runtime(const YamlFile& yaml, const Node& root, FileContents& out) {
   const Node* configs = spec == nullptr ? nullptr : spec->find("recommendedConfigs");
   if (configs == nullptr || !yaml.limit.spend_on(root)) return;
   for (const NodePtr& config : configs->items) {
-    EngineStart start = start_of(yaml, root);
+    EngineStart start = object_start(yaml, root, "llmaz");
     if (const Node* name = config->find("name"); name != nullptr && name->is_scalar()) {
       start.name += "/" + std::string(name->scalar());
     }
@@ -71,7 +61,10 @@ void read_runtime(const YamlFile& yaml, const Node& root, FileContents& out) {
 class Playground {
  public:
   Playground(const YamlFile& yaml, const Node& root, FileContents& out)
-      : yaml_(yaml), out_(out), start_(start_of(yaml, root)), spec_(root.find("spec")) {}
+      : yaml_(yaml),
+        out_(out),
+        start_(object_start(yaml, root, "llmaz")),
+        spec_(root.find("spec")) {}
 
   void read() {
     if (spec_ == nullptr) return;

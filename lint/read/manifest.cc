@@ -1,5 +1,7 @@
 #include "lint/read/manifest.h"
 
+#include <utility>
+
 namespace kvbudget {
 
 std::string object_name(const Node& root) {
@@ -12,10 +14,31 @@ std::string object_name(const Node& root) {
 }
 
 bool is_object(const Node& root, std::string_view kind, std::string_view group) {
-  const Node* own = root.find("kind");
   const Node* version = root.find("apiVersion");
-  return own != nullptr && own->scalar() == kind && version != nullptr &&
-         version->scalar().starts_with(group);
+  return is_kind(root, kind) && version != nullptr && version->scalar().starts_with(group);
+}
+
+bool is_kind(const Node& root, std::string_view kind) { return has_text(root.find("kind"), kind); }
+
+const Node* item_named(const Node* list, std::string_view name) {
+  if (list == nullptr) return nullptr;
+  for (const NodePtr& item : list->items) {
+    if (has_text(item->find("name"), name)) return item.get();
+  }
+  return nullptr;
+}
+
+Location first_key(const Node& mapping) {
+  return mapping.entries.empty() ? mapping.where : mapping.entries.front().key.location();
+}
+
+EngineStart object_start(const YamlFile& yaml, const Node& root, std::string kind) {
+  EngineStart start;
+  start.file = &yaml.file;
+  start.kind = std::move(kind);
+  start.name = object_name(root);
+  start.where = first_key(root);
+  return start;
 }
 
 }  // namespace kvbudget

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "lint/read/container.h"
+#include "lint/read/manifest.h"
 #include "lint/read/rendered.h"
 
 namespace kvbudget {

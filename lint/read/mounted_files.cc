@@ -4,19 +4,12 @@
 
 #include <algorithm>
 
+#include "lint/read/manifest.h"
+
 namespace kvbudget {
 namespace {
 
 constexpr size_t kMaxFiles = 50;  // of one container; each is looked for in the whole command
-
-const Node* find_named(const Node* list, std::string_view name) {
-  if (list == nullptr) return nullptr;
-  for (const NodePtr& item : list->items) {
-    const Node* own = item->find("name");
-    if (own != nullptr && own->scalar() == name) return item.get();
-  }
-  return nullptr;
-}
 
 /// Where a key of the ConfigMap ends up in the volume; empty when `items` leaves it out.
 std::string path_in_volume(const Node& source, std::string_view key) {
@@ -75,7 +68,7 @@ std::vector<MountedFile> mounted_files(const Node& container, const Node& spec,
   for (const NodePtr& mount : mounts->items) {
     const Node* name = mount->find("name");
     if (name == nullptr) continue;
-    const Node* volume = find_named(spec.find("volumes"), name->scalar());
+    const Node* volume = item_named(spec.find("volumes"), name->scalar());
     const Node* source = volume == nullptr ? nullptr : volume->find("configMap");
     const Node* map = source == nullptr ? nullptr : source->find("name");
     const Node* data = map == nullptr ? nullptr : configs.find(map->scalar());

@@ -58,10 +58,7 @@ bool read_ome(const YamlFile& yaml, const Node& root, FileContents& out) {
   const Node* spec = root.find("spec");
   if (version == nullptr || !version->scalar().starts_with("ome.io/")) return false;
   if (spec == nullptr || !yaml.limit.spend_on(root)) return true;
-  EngineStart start;
-  start.file = &yaml.file;
-  start.kind = "ome";
-  start.name = object_name(root);
+  EngineStart start = object_start(yaml, root, "ome");
   for (const std::string_view name : kParts) {
     const Node* part = spec->find(name);
     if (part != nullptr && part->is_mapping()) Part(yaml, start, out).read(*part, name);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "lint/read/config_keys.h"
+#include "lint/read/manifest.h"
 #include "lint/read/readers.h"
 #include "lint/read/text.h"
 #include "lint/read/vllm_names.h"
@@ -73,7 +74,7 @@ void read_stage(const YamlFile& yaml, const Node& stage, FileContents& out) {
   start.file = &yaml.file;
   start.kind = "omni-stage";
   start.name = "stage " + stage.find("stage_id")->text.str();
-  start.where = stage.entries.front().key.location();
+  start.where = first_key(stage);
   start.serve = false;
   start.keys_are_arguments = true;
   add_engine_keys(stage, start.config);

@@ -10,6 +10,7 @@
 #include "lint/read/config_keys.h"
 #include "lint/read/container.h"
 #include "lint/read/kubernetes_pod.h"
+#include "lint/read/manifest.h"
 
 namespace kvbudget {
 namespace {
@@ -82,7 +83,7 @@ void add_llm_config(const Node& config, const EngineStart& base, FileContents& o
   const Node* engine = config.find("llm_engine");
   if (engine != nullptr && engine->scalar() != "vLLM" && engine->scalar() != "VLLM") return;
   EngineStart start = base;
-  start.where = config.entries.front().key.location();
+  start.where = first_key(config);
   start.serve = false;
   start.serves_traffic = true;
   start.keys_are_arguments = true;

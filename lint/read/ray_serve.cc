@@ -8,6 +8,7 @@
 #include "lint/read/config_keys.h"
 #include "lint/read/docker_run.h"
 #include "lint/read/kubernetes_pod.h"
+#include "lint/read/manifest.h"
 #include "lint/read/ray_llm.h"
 #include "lint/read/ray_python.h"
 #include "lint/read/readers.h"
@@ -106,17 +107,12 @@ void describe_workers(const Node& cluster, const ConfigMaps& configs, EngineStar
   }
 }
 
-bool is_kind(const Node& root, std::string_view kind) {
-  const Node* node = root.find("kind");
-  return node != nullptr && node->scalar() == kind;
-}
-
 EngineStart start_of(const YamlFile& yaml, const Node& root, std::string_view cluster) {
   EngineStart start;
   start.file = &yaml.file;
   start.kind = "ray";
   start.name = std::string(root.find("kind")->scalar());
-  start.where = root.entries.front().key.location();
+  start.where = first_key(root);
   if (const Node* name = root.at({"metadata", "name"})) start.name += "/" + name->text.str();
   if (const Node* spec = root.at({"spec", cluster})) {
     describe_workers(*spec, ConfigMaps(yaml), start);

@@ -67,10 +67,6 @@ NodePtr join(const NodePtr& front, char mark, const NodePtr& behind) {
   return scalar_of(std::move(text));
 }
 
-Location first_key(const Node& mapping) {
-  return mapping.entries.empty() ? mapping.where : mapping.entries.front().key.location();
-}
-
 std::string_view text_of(const Node* mapping, std::string_view key) {
   const Node* value = mapping == nullptr ? nullptr : mapping->find(key);
   return value == nullptr ? std::string_view() : value->scalar();

@@ -35,8 +35,6 @@ NodePtr join(const NodePtr& front, char mark, const NodePtr& behind);
 
 /// A member's text; empty when it is no scalar or absent.
 std::string_view text_of(const Node* mapping, std::string_view key);
-/// Where an object begins: its first key.
-Location first_key(const Node& mapping);
 
 /// The affinity that requires nodes of these `nodeSelectorTerms`.
 NodePtr affinity_of(NodePtr terms);

@@ -8,6 +8,7 @@
 
 #include "lint/read/config_keys.h"
 #include "lint/read/container.h"
+#include "lint/read/manifest.h"
 #include "lint/read/readers.h"
 #include "lint/read/shell_reader.h"
 #include "lint/read/shell_words.h"
@@ -82,8 +83,7 @@ void read_test_case(const YamlFile& yaml, const Node& root, const Node& test, Fi
   const Node* arguments = test.find("server_cmd");
   if (arguments == nullptr) return;
   const Node* name = test.find("name");
-  EngineStart start = start_of(yaml, name == nullptr ? "test" : name->text.str(),
-                               test.entries.front().key.location());
+  EngineStart start = start_of(yaml, name == nullptr ? "test" : name->text.str(), first_key(test));
   const Node* model = test.find("model");
   add_model(model == nullptr ? root.find("model") : model, start);
   add_variables(test.find("envs"), start.env);
@@ -106,8 +106,8 @@ void read_template(const YamlFile& yaml, const Node& root, const Node& part, Fil
   const Node* arguments = part.find("server_cmd_template");
   if (arguments == nullptr) return;
   const Node* index = part.find("node_index");
-  EngineStart start = start_of(yaml, "node " + (index == nullptr ? "" : index->text.str()),
-                               part.entries.front().key.location());
+  EngineStart start =
+      start_of(yaml, "node " + (index == nullptr ? "" : index->text.str()), first_key(part));
   add_model(root.find("model"), start);
   add_variables(part.find("envs"), start.env);
   ShellScope scope;
@@ -130,7 +130,7 @@ bool read_evaluation(const YamlFile& yaml, const Node& root, FileContents& out) 
   if (model == nullptr || (arguments == nullptr && (serve == nullptr || !serve->is_mapping()))) {
     return false;
   }
-  EngineStart start = start_of(yaml, "server", root.entries.front().key.location());
+  EngineStart start = start_of(yaml, "server", first_key(root));
   add_variables(root.find("env"), start.env);
   if (arguments != nullptr) {
     add_model(model->value.get(), start);

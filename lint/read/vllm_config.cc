@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "lint/read/manifest.h"
 #include "lint/read/readers.h"
 #include "lint/read/vllm_names.h"
 
@@ -26,7 +27,7 @@ void add_config(const SourceFile& file, const Node& root, std::string name, File
   start.file = &file;
   start.kind = "vllm-config";
   start.name = std::move(name);
-  start.where = root.entries.front().key.location();
+  start.where = first_key(root);
   for (const Entry& entry : root.entries) start.config.push_back({entry.key, entry.value});
 }
 
