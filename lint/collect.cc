@@ -121,8 +121,7 @@ Collection collect(const std::vector<std::string>& paths, const Resolver& resolv
   Collection result;
   for (const PathError& error : found.errors) fail(error.path, error.reason, result, io);
   for (const FoundFile& file : found.files) {
-    // Read now, so that what is wrong with a project file is known before rules run.
-    if (io.projects != nullptr) io.projects->settings_for(file.path);
+    if (io.projects != nullptr) io.projects->load_for(file.path);
   }
   std::vector<FileOutcome> outcomes(found.files.size());
   for_each_index(found.files.size(), io.threads,

@@ -15,7 +15,6 @@
 #include "lint/memory/model_shape.h"
 #include "lint/models/context.h"
 #include "lint/read/engine_start.h"
-#include "lint/workload.h"
 
 namespace kvbudget {
 
@@ -52,9 +51,6 @@ struct Deployment {
       engine;  ///< numbers in force, defaults applied (sound only as far as inputs are known)
   std::optional<memory::Estimate> estimate;  ///< null when an input is missing
   std::vector<MissingInput> missing;         ///< why there is no estimate
-
-  Workload workload;                  ///< of the project file
-  double max_preemption_risk = 0.05;  ///< threshold of the project file
 
   /// The GPU as lint/memory sees it; only where `gpu` is known.
   memory::GpuMemory card() const;

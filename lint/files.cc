@@ -132,6 +132,13 @@ const SourceFile* SourceStore::add(const std::string& path, std::string bytes) {
   return sources_.try_emplace(path, std::move(file)).first->second.get();
 }
 
+std::string parent_folder(const std::string& path) {
+  if (path == "." || path == "/") return "";
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
 std::string join_path(std::string_view folder, std::string_view name) {
   if (folder.empty() || folder == ".") return std::string(name);
   std::string path(folder);

@@ -76,6 +76,9 @@ class SourceStore {
   std::map<std::string, std::unique_ptr<SourceFile>, std::less<>> sources_;
 };
 
+/// The folder that holds `path`; "." at the top of relative paths, empty above the root.
+std::string parent_folder(const std::string& path);
+
 /// "dir/file" for a folder that may end in a slash or be ".".
 std::string join_path(std::string_view folder, std::string_view name);
 

@@ -2,13 +2,6 @@
 
 namespace kvbudget {
 
-std::string parent_folder(const std::string& path) {
-  if (path == "." || path == "/") return "";
-  const size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 const IgnoreFiles::Folder& IgnoreFiles::folder(const std::string& path) {
   const auto [place, is_new] = folders_.try_emplace(path);
   Folder& result = place->second;

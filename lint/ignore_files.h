@@ -11,9 +11,6 @@
 
 namespace kvbudget {
 
-/// The folder that holds `path`; "." at the top of relative paths, empty above the root.
-std::string parent_folder(const std::string& path);
-
 class IgnoreFiles {
  public:
   explicit IgnoreFiles(const FileSystem& files) : files_(files) {}

@@ -288,8 +288,7 @@ ProjectResult read_project(const SourceFile& file) {
   ProjectResult result;
   Project project;
   project.path = file.path();
-  const size_t slash = project.path.rfind('/');
-  project.folder = slash == std::string::npos ? "." : project.path.substr(0, slash);
+  project.folder = parent_folder(project.path);
   const Document document = parse_yaml(file);
   if (!document.errors.empty()) {
     result.error = at(document.errors.front().where, document.errors.front().message);

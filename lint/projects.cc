@@ -1,7 +1,5 @@
 #include "lint/projects.h"
 
-#include "lint/ignore_files.h"
-
 namespace kvbudget {
 namespace {
 
@@ -35,14 +33,20 @@ const Project* Projects::find(const std::string& absolute_path) {
   return nullptr;
 }
 
+std::string Projects::absolute(const std::string& path) const {
+  return sources_.files().absolute(is_standard_input(path) ? "stdin" : path);
+}
+
+void Projects::load_for(const std::string& path) { find(absolute(path)); }
+
 ProjectSettings Projects::settings_for(const std::string& path) {
-  const std::string full = sources_.files().absolute(is_standard_input(path) ? "stdin" : path);
+  const std::string full = absolute(path);
   const Project* project = find(full);
   return project == nullptr ? ProjectSettings() : project->settings_for(full);
 }
 
 bool Projects::excludes(const std::string& path) {
-  const std::string full = sources_.files().absolute(path);
+  const std::string full = absolute(path);
   const Project* project = find(full);
   return project != nullptr && project->excludes(full);
 }

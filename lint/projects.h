@@ -17,6 +17,8 @@ class Projects {
  public:
   explicit Projects(SourceStore& sources) : sources_(sources) {}
 
+  /// Reads the project file that holds for a file, so that errors() knows what is wrong with it.
+  void load_for(const std::string& path);
   /// Settings for a file as its path was given; nothing is set where no project file holds.
   ProjectSettings settings_for(const std::string& path);
   bool excludes(const std::string& path);
@@ -27,6 +29,7 @@ class Projects {
   const std::vector<std::string>& errors() const { return errors_; }
 
  private:
+  std::string absolute(const std::string& path) const;
   const Project* find(const std::string& absolute_path);
   const Project* in_folder(const std::string& folder);
 

@@ -37,9 +37,7 @@ void find_version(Deployment& d, const Inputs& inputs) {
 }
 
 std::string folder_of(const SourceFile* file) {
-  if (file == nullptr) return ".";
-  const size_t slash = file->path().rfind('/');
-  return slash == std::string::npos ? "." : file->path().substr(0, slash);
+  return file == nullptr ? "." : parent_folder(file->path());
 }
 
 // The file behind `--config`, read beside the file that names it. Its tree is needed only while
@@ -315,10 +313,6 @@ void find_estimate(Deployment& d) {
 Deployment resolve_deployment(const EngineStart& start, const Inputs& inputs) {
   Deployment d;
   d.start = start;
-  d.workload = inputs.project.workload;
-  if (inputs.project.max_preemption_risk) {
-    d.max_preemption_risk = *inputs.project.max_preemption_risk;
-  }
   find_version(d, inputs);
   find_settings(d, inputs);
   find_model(d, inputs);

@@ -2,6 +2,7 @@
 #include "lint/run.h"
 
 #include <algorithm>
+#include <optional>
 #include <ostream>
 #include <sstream>
 #include <string>
@@ -63,6 +64,16 @@ std::string project_error(const Context& context) {
   return unknown_project_rule(*projects, context.rules);
 }
 
+/// The engines in `paths`; nothing when a project file is wrong, which has then been said.
+std::optional<Collection> read_files(const Context& context,
+                                     const std::vector<std::string>& paths) {
+  Collection collection = collect(paths, context.resolve, context.io);
+  const std::string error = project_error(context);
+  if (error.empty()) return collection;
+  fail(context, kUsage, error);
+  return std::nullopt;
+}
+
 /// One fix may make room for another; more rounds than this mean that two undo each other.
 constexpr int kMaxFixRounds = 10;
 
@@ -83,10 +94,9 @@ int lint_and_fix(const Context& context, const RuleChoice& choice, Collection& c
     report.findings.clear();
     collection = {};
     if (round > 0) context.io.sources.forget();
-    collection = collect(paths_or_here(options), context.resolve, context.io);
-    if (const std::string error = project_error(context); !error.empty()) {
-      return fail(context, kUsage, error);
-    }
+    std::optional<Collection> read = read_files(context, paths_or_here(options));
+    if (!read) return kUsage;
+    collection = std::move(*read);
     report.findings = check(collection, choice, options.require_complete, context.io.projects);
     const FixedFiles fixed = apply_fixes(report.findings, options.fix_level);
     if (fixed.texts.empty() || round == kMaxFixRounds) break;
@@ -124,16 +134,13 @@ int run_lint(const Context& context) {
 }
 
 int run_inspect(const Context& context) {
-  const Collection collection =
-      collect(paths_or_here(context.options), context.resolve, context.io);
-  if (const std::string error = project_error(context); !error.empty()) {
-    return fail(context, kUsage, error);
-  }
+  const std::optional<Collection> read = read_files(context, paths_or_here(context.options));
+  if (!read) return kUsage;
   const int written = write_outputs(context, [&](std::string_view format, bool, std::ostream& out) {
-    format == "json" ? write_inspect_json(collection.deployments, out)
-                     : write_inspect_text(collection.deployments, out);
+    format == "json" ? write_inspect_json(read->deployments, out)
+                     : write_inspect_text(read->deployments, out);
   });
-  return written == kClean && !collection.complete ? kFailed : written;
+  return written == kClean && !read->complete ? kFailed : written;
 }
 
 // Exit code 3 when nothing could be estimated: the numbers that a script waits for are not there.
@@ -156,15 +163,13 @@ int run_estimate(const Context& context) {
       return fail(context, kUsage,
                   "estimate: nothing to estimate; expected a PATH or -- vllm serve MODEL …");
     }
-    const Collection collection = collect(options.paths, context.resolve, context.io);
-    if (const std::string error = project_error(context); !error.empty()) {
-      return fail(context, kUsage, error);
-    }
-    if (collection.deployments.empty()) {
+    const std::optional<Collection> read = read_files(context, options.paths);
+    if (!read) return kUsage;
+    if (read->deployments.empty()) {
       return fail(context, kFailed, "estimate: no engine start found in these files");
     }
-    const int shown = show_estimates(context, collection.deployments, false);
-    return shown == kClean && !collection.complete ? kFailed : shown;
+    const int shown = show_estimates(context, read->deployments, false);
+    return shown == kClean && !read->complete ? kFailed : shown;
   }
   if (!options.paths.empty()) {
     return fail(context, kUsage,
