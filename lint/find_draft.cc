@@ -34,9 +34,10 @@ void load_mtp(Deployment& d, const memory::ModelShape& from) {
           "judge this one by hand");
 }
 
-void load_model(Deployment& d, const Speculation& asked, const ModelSources& sources,
+void load_model(Deployment& d, const Speculation& asked, const Inputs& inputs,
                 std::string_view folder) {
-  const FindResult found = find_model(sources, asked.model, folder);
+  const FindResult found =
+      find_or_fetch(sources_of_drafts(inputs), asked.model, folder, inputs.hub.get());
   if (!found.files) {
     return missing(d, found.error, "pass --model-config " + asked.model + "=PATH");
   }
@@ -68,7 +69,7 @@ void find_draft(Deployment& d, const Inputs& inputs, std::string_view folder) {
     return missing(d, "the speculative method '" + asked->method + "' names no model",
                    "say which model drafts");
   }
-  load_model(d, *asked, sources_of_drafts(inputs), folder);
+  load_model(d, *asked, inputs, folder);
 }
 
 }  // namespace kvbudget

@@ -4,8 +4,8 @@ namespace kvbudget {
 namespace {
 
 ReadModel read_now(const ModelSources& sources, std::string_view model,
-                   std::string_view base_folder) {
-  const FindResult found = find_model(sources, model, base_folder);
+                   std::string_view base_folder, Hub* hub) {
+  const FindResult found = find_or_fetch(sources, model, base_folder, hub);
   if (!found.files) return {nullptr, "", found.error};
   const ShapeResult read = read_shape(*found.files);
   const std::string error = read.shape ? "" : found.files->source + ": " + read.error;
@@ -28,15 +28,25 @@ std::string key_of(const ModelSources& sources, std::string_view model,
 
 }  // namespace
 
+FindResult find_or_fetch(const ModelSources& sources, std::string_view model,
+                         std::string_view base_folder, Hub* hub) {
+  FindResult found = find_model(sources, model, base_folder);
+  if (found.files || hub == nullptr || model.empty()) return found;
+  const std::string error = hub->fetch(model);
+  if (error.empty()) return find_model(sources, model, base_folder);
+  found.error += ", and not on the hub: " + error;
+  return found;
+}
+
 const ReadModel& ModelMemo::read(const ModelSources& sources, std::string_view model,
-                                 std::string_view base_folder) {
+                                 std::string_view base_folder, Hub* hub) {
   const std::string key = key_of(sources, model, base_folder);
   {
     const std::lock_guard lock(mutex_);
     const auto known = models_.find(key);
     if (known != models_.end()) return known->second;
   }
-  ReadModel now = read_now(sources, model, base_folder);
+  ReadModel now = read_now(sources, model, base_folder, hub);
   const std::lock_guard lock(mutex_);
   return models_.try_emplace(key, std::move(now)).first->second;
 }

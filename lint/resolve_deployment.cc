@@ -77,14 +77,6 @@ std::shared_ptr<const memory::ModelShape> with_online_quantization(
   return converted;
 }
 
-/// Fetches what is not here, where that is allowed; what went wrong, as the rest of a sentence.
-std::string ask_hub(const Deployment& d, const Inputs& inputs) {
-  if (inputs.hub == nullptr || d.model.empty()) return "";
-  if (kvbudget::find_model(inputs.models, d.model, folder_of(d.start.file)).files) return "";
-  const std::string error = inputs.hub->fetch(d.model);
-  return error.empty() ? "" : ", and not on the hub: " + error;
-}
-
 void find_model(Deployment& d, const Inputs& inputs) {
   if (!d.settings.model || !d.settings.model_known) {
     if (inputs.models.configs.empty() || d.settings.model) {
@@ -98,10 +90,10 @@ void find_model(Deployment& d, const Inputs& inputs) {
     d.model = d.settings.model->value;
     d.model_where = d.settings.model->where;
   }
-  const std::string hub_error = ask_hub(d, inputs);
-  const ReadModel& read = inputs.memo->read(inputs.models, d.model, folder_of(d.start.file));
+  const ReadModel& read =
+      inputs.memo->read(inputs.models, d.model, folder_of(d.start.file), inputs.hub.get());
   if (!read.shape) {
-    missing(d, "model config", read.error + hub_error,
+    missing(d, "model config", read.error,
             read.source.empty()
                 ? "pass --model-config " + (d.model.empty() ? "" : d.model + "=") + "PATH"
                 : "report the architecture");

@@ -63,13 +63,13 @@ class Hub(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def run(program, model, cache, endpoint, token="", hub=True):
+def run(program, model, cache, endpoint, token="", hub=True, more=()):
     env = {"HOME": cache, "PATH": os.environ["PATH"], "XDG_CACHE_HOME": cache}
     env |= {"HF_ENDPOINT": endpoint, "HF_TOKEN": token}
     words = [program, "estimate", "--gpu", "L4", "--engine", "vllm@0.19.0"]
     words += ["--hub"] if hub else []
     return subprocess.run(
-        words + ["--", "vllm", "serve", model], env=env, capture_output=True, text=True, check=False
+        words + ["--", "vllm", "serve", model, *more], env=env, capture_output=True, text=True, check=False
     )
 
 
@@ -89,6 +89,11 @@ def checks(program, endpoint, cache):
     refused = run(program, "org/gated", cache, endpoint)
     yield "a gated model says so", "401" in refused.stdout + refused.stderr
     yield "a token opens it", run(program, "org/gated", cache, endpoint, "secret").returncode == 0
+    draft = json.dumps(
+        {"method": "draft_model", "model": "org/draft", "num_speculative_tokens": 2}
+    )
+    run(program, "org/open", cache, endpoint, more=("--speculative-config", draft))
+    yield "a draft is fetched too", asked["/org/draft/resolve/main/config.json"] == 1
     yield "redirects are followed", run(program, "org/moved", cache, endpoint).returncode == 0
     absent = run(program, "org/missing/", cache, endpoint)
     yield "a name that is none is refused", "no name of a model" in absent.stdout + absent.stderr
