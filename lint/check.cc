@@ -35,6 +35,19 @@ void append(std::vector<Diagnostic>& findings, std::vector<Diagnostic> more) {
   std::move(more.begin(), more.end(), std::back_inserter(findings));
 }
 
+// Deployments of one file stand next to each other in a collection.
+void apply_to_neighbours(const Rule& rule, const std::vector<Deployment>& all,
+                         std::vector<Diagnostic>& findings) {
+  for (size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+    const SourceFile* file = all[begin].start.file;
+    for (end = begin; end < all.size() && all[end].start.file == file;) ++end;
+    const auto first = static_cast<int>(begin);
+    Reporter reporter(rule.id, rule.name, rule.severity, first);
+    rule.check_neighbours({std::span(all).subspan(begin, end - begin), first}, reporter);
+    append(findings, reporter.take());
+  }
+}
+
 void apply(const Rule& rule, const Collection& collection, std::vector<Diagnostic>& findings) {
   if (rule.check_file != nullptr) {
     for (const FileErrors& file : collection.syntax_errors) {
@@ -42,6 +55,9 @@ void apply(const Rule& rule, const Collection& collection, std::vector<Diagnosti
       rule.check_file(file.errors, reporter);
       append(findings, reporter.take());
     }
+  }
+  if (rule.check_neighbours != nullptr) {
+    apply_to_neighbours(rule, collection.deployments, findings);
   }
   if (rule.check_deployment == nullptr) return;
   for (size_t i = 0; i < collection.deployments.size(); ++i) {

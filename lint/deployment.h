@@ -15,6 +15,7 @@
 #include "lint/memory/model_shape.h"
 #include "lint/models/context.h"
 #include "lint/read/engine_start.h"
+#include "lint/workload.h"
 
 namespace kvbudget {
 
@@ -49,6 +50,7 @@ struct Deployment {
 
   memory::EngineSettings
       engine;  ///< numbers in force, defaults applied (sound only as far as inputs are known)
+  Workload workload;  ///< that the service is meant for; empty where nobody says
   std::optional<memory::Estimate> estimate;  ///< null when an input is missing
   std::vector<MissingInput> missing;         ///< why there is no estimate
 

@@ -305,6 +305,7 @@ void find_estimate(Deployment& d) {
 Deployment resolve_deployment(const EngineStart& start, const Inputs& inputs) {
   Deployment d;
   d.start = start;
+  d.workload = inputs.project.workload;
   find_version(d, inputs);
   find_settings(d, inputs);
   find_model(d, inputs);

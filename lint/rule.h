@@ -22,6 +22,9 @@ class Reporter {
   /// warning).
   Diagnostic& report(Location where, std::string message, Severity severity);
 
+  /// Of a rule that sees several deployments: the one that the next findings are about.
+  void about(int deployment) { deployment_ = deployment; }
+
   Reporter(std::string_view rule, std::string_view name, Severity severity, int deployment)
       : rule_(rule), name_(name), severity_(severity), deployment_(deployment) {}
   std::vector<Diagnostic> take() { return std::move(findings_); }
@@ -43,6 +46,12 @@ struct SuppressionFault {
   Location where;
 };
 
+/// The deployments of one file, in its order; `first` is the index of the first in the report.
+struct Neighbours {
+  std::span<const Deployment> deployments;
+  int first = 0;
+};
+
 struct Rule {
   std::string_view id;    ///< "KVB103", never reused
   std::string_view name;  ///< "max-model-len-exceeds-kv": reads well as "allow …"
@@ -52,9 +61,10 @@ struct Rule {
   std::string_view
       bad;  ///< a file on which the rule fires exactly at the lines marked `# expect: KVB…`
   std::string_view good;  ///< a file on which no rule fires
-  /// One of the three is set: rules see a whole deployment, the syntax errors of a file, or what is
-  /// wrong with suppressions.
+  /// One of the four is set: rules see a whole deployment, those of one file side by side, the
+  /// syntax errors of a file, or what is wrong with suppressions.
   void (*check_deployment)(const Deployment&, Reporter&) = nullptr;
+  void (*check_neighbours)(const Neighbours&, Reporter&) = nullptr;
   void (*check_file)(const std::vector<SyntaxError>&, Reporter&) = nullptr;
   void (*check_suppression)(const SuppressionFault&, Reporter&) = nullptr;
 };

@@ -53,8 +53,8 @@ TEST_CASE("ids and names are unique, sorted and well formed") {
     CHECK(names.insert(rule->name).second);
     CHECK(rule->name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") ==
           std::string_view::npos);
-    const int checks = (rule->check_deployment != nullptr) + (rule->check_file != nullptr) +
-                       (rule->check_suppression != nullptr);
+    const int checks = (rule->check_deployment != nullptr) + (rule->check_neighbours != nullptr) +
+                       (rule->check_file != nullptr) + (rule->check_suppression != nullptr);
     CHECK(checks == 1);
     before = rule->id;
   }
