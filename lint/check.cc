@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lint/engine/nearest.h"
+#include "lint/fingerprint.h"
 #include "lint/suppress.h"
 
 namespace kvbudget {
@@ -205,6 +206,7 @@ std::vector<Diagnostic> check(const Collection& collection, const RuleChoice& ch
   suppress(findings, suppressions);
   for (const Rule* rule : choice.rules) report_faults(*rule, choice, suppressions, findings);
   sort_and_deduplicate(findings);
+  set_fingerprints(findings, collection.deployments);
   return findings;
 }
 

@@ -25,7 +25,7 @@ const Rule* find_rule(RuleTable rules, std::string_view id_or_name);
 std::string no_such_rule(RuleTable rules, std::string_view asked);
 
 /// Findings without the suppressed ones and without doubles, sorted by file, line, column, rule and
-/// message.
+/// message, with their fingerprints.
 /// `projects` may be null; what it says of a rule holds for the files below it.
 std::vector<Diagnostic> check(const Collection& collection, const RuleChoice& choice,
                               bool require_complete, Projects* projects);

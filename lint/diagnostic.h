@@ -41,6 +41,10 @@ struct Diagnostic {
   std::vector<Note> notes;
   std::optional<Fix> fix;
   int deployment = -1;  ///< index in the report's deployments, -1 for findings about a file
+  /// What in the deployment it is about ("max-model-len"), where its place does not tell or two
+  /// findings of a rule share one place. Never a number or a path: it is part of the fingerprint.
+  std::string subject;
+  std::string fingerprint;  ///< "HASH:N" (lint/fingerprint.h), set after the rules have run
 };
 
 }  // namespace kvbudget

@@ -9,6 +9,7 @@ void check(const Deployment& d, Reporter& reporter) {
   Diagnostic& finding = reporter.report(
       d.where_of("enforce-eager"),
       "enforce-eager turns CUDA graphs and compilation off in a deployment that serves traffic");
+  finding.subject = "enforce-eager";
   finding.notes.push_back(
       {"reports range from 3 % to 10 times slower decoding; to save memory keep the graphs and "
        "capture fewer sizes with max-cudagraph-capture-size",

@@ -34,8 +34,8 @@ void propose_successor(const UnknownFlag& unknown, const std::string& successor,
   finding.fix = std::move(fix);
 }
 
-void report_known(const Deployment& d, const UnknownFlag& unknown, const Flag& flag,
-                  Reporter& reporter) {
+Diagnostic& report_known(const Deployment& d, const UnknownFlag& unknown, const Flag& flag,
+                         Reporter& reporter) {
   const Severity severity = d.version_assumed ? Severity::kWarning : Severity::kError;
   if (flag.removed && d.version >= *flag.removed) {
     Diagnostic& finding = reporter.report(
@@ -47,24 +47,23 @@ void report_known(const Deployment& d, const UnknownFlag& unknown, const Flag& f
     }
     finding.notes.push_back(
         {flag.replacement.empty() ? "delete it" : "use --" + flag.replacement + " instead", {}});
-    return;
+    return finding;
   }
   if (flag.since && d.version < *flag.since) {
-    reporter.report(
+    return reporter.report(
         unknown.where,
         "--" + flag.name + " came with vLLM " + flag.since->str() + "; " + this_engine(d),
         severity);
-    return;
   }
-  reporter.report(unknown.where,
-                  "--" + unknown.name + " is not accepted in this form; " + this_engine(d),
-                  severity);
+  return reporter.report(unknown.where,
+                         "--" + unknown.name + " is not accepted in this form; " + this_engine(d),
+                         severity);
 }
 
 void check(const Deployment& d, Reporter& reporter) {
   for (const UnknownFlag& unknown : d.settings.unknown_flags) {
     if (const Flag* flag = find_flag(unknown.name)) {
-      report_known(d, unknown, *flag, reporter);
+      report_known(d, unknown, *flag, reporter).subject = unknown.name;
       continue;
     }
     // Forks and plugins add flags of their own, so a name that no release had is only a warning.
@@ -74,6 +73,7 @@ void check(const Deployment& d, Reporter& reporter) {
                         "no release of vLLM has --" + unknown.name +
                             (nearest.empty() ? "" : "; did you mean --" + nearest + "?"),
                         Severity::kWarning);
+    finding.subject = unknown.name;
     if (!nearest.empty()) propose_successor(unknown, nearest, finding);
   }
 }
