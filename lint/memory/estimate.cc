@@ -169,6 +169,9 @@ Capacity capacity(const Planner& planner, const Plan& plan, const std::vector<in
   result.num_blocks = plan.num_blocks;
   result.max_concurrency = plan.max_concurrency;
   result.tokens = plan.ranks.empty() ? plan.kv_tokens : plan.ranks.front().log_tokens;
+  if (plan.max_model_len >= kExampleTokens && plan.max_concurrency > 0.0) {
+    result.example_concurrency = planner.concurrency(plan.num_blocks, kExampleTokens);
+  }
   for (const RankPlan& rank : plan.ranks) result.tokens = std::min(result.tokens, rank.log_tokens);
   return result;
 }

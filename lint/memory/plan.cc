@@ -287,12 +287,17 @@ void Planner::report(const std::vector<uint64_t>& rank_blocks, Plan& plan) const
     result.max_concurrency = static_cast<double>(blocks) / static_cast<double>(per_request);
     result.log_tokens = logged_tokens(layout, blocks, result, plan.max_model_len);
     if (rank != 0) continue;
-    const uint64_t scheduled =
-        std::max<uint64_t>(layout.scheduler_request.at(plan.max_model_len, limits_), 1);
-    plan.max_concurrency = static_cast<double>(plan.num_blocks) / static_cast<double>(scheduled);
+    plan.max_concurrency = concurrency(plan.num_blocks, plan.max_model_len);
     plan.kv_tokens =
         static_cast<uint64_t>(plan.max_concurrency * static_cast<double>(plan.max_model_len));
   }
+}
+
+double Planner::concurrency(uint64_t num_blocks, uint64_t length) const {
+  if (ranks_.empty() || ranks_.front().request.at(length, limits_) == 0) return 0.0;
+  const uint64_t scheduled =
+      std::max<uint64_t>(ranks_.front().scheduler_request.at(length, limits_), 1);
+  return static_cast<double>(num_blocks) / static_cast<double>(scheduled);
 }
 
 uint64_t Planner::logged_tokens(const RankLayout& rank, uint64_t blocks, const RankPlan& result,

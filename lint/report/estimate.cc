@@ -55,6 +55,10 @@ Json capacity_json(const Estimate& estimate) {
   json["num_blocks"] = estimate.best.num_blocks;
   json["tokens"] = estimate.best.tokens;
   json["max_concurrency"] = rounded(estimate.best.max_concurrency);
+  json["concurrency_8k"] = nullptr;
+  if (const auto& requests = estimate.best.example_concurrency) {
+    json["concurrency_8k"] = rounded(*requests);
+  }
   json["max_model_len"] = estimate.max_model_len;
   json["longest_context"] = estimate.best.longest_context;
   return json;

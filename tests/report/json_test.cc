@@ -141,7 +141,7 @@ TEST_CASE("estimate writes terms and capacity of a command line as one object") 
     "kv_cache": {"available_bytes": 4294967296, "low": 3221225472, "high": 5368709120,
       "groups": [{"kind": "full", "layers": 32, "bytes_per_block": 65536, "block_size": 16}],
       "bytes_per_token": 4096, "num_blocks": 65536, "tokens": 1048576, "max_concurrency": 128.0,
-      "max_model_len": 8192, "longest_context": 1048576},
+      "concurrency_8k": null, "max_model_len": 8192, "longest_context": 1048576},
     "verdict": "starts", "because": "4.00 GiB are left"})"));
 }
 
