@@ -44,7 +44,7 @@ only rules '^(rules/|lint/(rule|deployment|diagnostic)\.h|lint/(memory|engine|mo
 only plugin/ledger '^(plugin/(ledger|include)|kernels/layout)/' "$std"
 
 nowhere_but 'YAMLParser|YAMLTraits' '^lint/read/(document|yaml_[a-z_]+)\.(cc|h)$'
-nowhere_but '\bcl::(opt|list|alias)\b|CommandLine\.h' '^lint/main\.cc$'
+nowhere_but '\bcl::(opt|list|alias)\b|CommandLine\.h' '^lint/(command_line\.cc|option_groups\.h)$'
 nowhere_but '\b(std::)?_?exit\(' '^lint/main\.cc$'
 nowhere_but '\bstd::(cout|cerr|cin)\b' '^lint/main\.cc$'
 exit $status

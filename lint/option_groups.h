@@ -1,0 +1,115 @@
+// The options of the command line, in the groups that commands take. They are registered with
+// LLVM's CommandLine for as long as they live, so only lint/command_line.cc makes them.
+#pragma once
+
+#include <llvm/Support/CommandLine.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lint/engine/nearest.h"
+#include "lint/options.h"
+#include "lint/parallel.h"
+
+namespace kvbudget {
+
+namespace cl = llvm::cl;
+
+/// The options of the inputs that a file may not hold.
+struct InputOptions {
+  explicit InputOptions(cl::OptionCategory& category)
+      : gpu("gpu", cl::desc("card of each engine, before what files say; see 'kvbudget gpus'"),
+            cl::value_desc("NAME[:COUNT]"), cl::cat(category)),
+        gpu_memory("gpu-memory", cl::desc("memory of that card, for any other card or a slice"),
+                   cl::value_desc("23.5GiB"), cl::cat(category)),
+        engine("engine", cl::desc("engine version in place of the image's"),
+               cl::value_desc("vllm@VERSION"), cl::cat(category)),
+        model_configs("model-config", cl::desc("a model's config.json or its folder (repeatable)"),
+                      cl::value_desc("[ID=]PATH"), cl::cat(category)),
+        model_dirs("models", cl::desc("folder of model configs (repeatable)"),
+                   cl::value_desc("DIR"), cl::cat(category)),
+        hub("hub", cl::desc("ask the model hub at $HF_ENDPOINT for configs that are not here"),
+            cl::cat(category)),
+        jobs("jobs", cl::desc("threads that read files; as many as the machine runs if left out"),
+             cl::value_desc("N"), cl::init(0), cl::cat(category)) {}
+
+  void store(Options& options) const {
+    options.jobs = jobs == 0 ? hardware_threads() : std::min(jobs.getValue(), kMostThreads);
+    options.hub = hub;
+    options.gpu = gpu;
+    options.gpu_memory = gpu_memory;
+    options.engine = engine;
+    options.model_configs.assign(model_configs.begin(), model_configs.end());
+    options.model_dirs.assign(model_dirs.begin(), model_dirs.end());
+  }
+
+  static constexpr unsigned kMostThreads = 256;
+  cl::opt<std::string> gpu, gpu_memory, engine;
+  cl::list<std::string> model_configs, model_dirs;
+  cl::opt<bool> hub;
+  cl::opt<unsigned> jobs;
+};
+
+struct LintOptions {
+  explicit LintOptions(cl::OptionCategory& category)
+      : fail_on("fail-on", cl::desc("lowest severity that gives exit code 1: error, warning, info"),
+                cl::value_desc("SEVERITY"), cl::init("error"), cl::cat(category)),
+        require_complete("require-complete",
+                         cl::desc("a deployment that could not be judged is an error (KVB001)"),
+                         cl::cat(category)),
+        fix("fix", cl::desc("apply the fixes that cannot change what the service does"),
+            cl::cat(category)),
+        unsafe_fixes("unsafe-fixes",
+                     cl::desc("apply all fixes; read the change before you keep it"),
+                     cl::cat(category)),
+        select("select", cl::desc("run only these rules"), cl::value_desc("RULE,..."),
+               cl::CommaSeparated, cl::cat(category)),
+        ignore("ignore", cl::desc("leave these rules out"), cl::value_desc("RULE,..."),
+               cl::CommaSeparated, cl::cat(category)) {}
+
+  /// What is wrong, empty when nothing is.
+  std::string store(Options& options) const {
+    options.require_complete = require_complete;
+    if (fix) options.fix_level = FixLevel::kSafe;
+    if (unsafe_fixes) options.fix_level = FixLevel::kAll;
+    options.select.assign(select.begin(), select.end());
+    options.ignore.assign(ignore.begin(), ignore.end());
+    std::vector<std::string_view> names;
+    for (const Severity severity : {Severity::kError, Severity::kWarning, Severity::kInfo}) {
+      names.push_back(severity_name(severity));
+      options.fail_on = severity;
+      if (names.back() == fail_on.getValue()) return "";
+    }
+    return "--fail-on: no severity '" + fail_on.getValue() + "'" +
+           did_you_mean(fail_on.getValue(), names, "expected error, warning or info");
+  }
+
+  cl::opt<std::string> fail_on;
+  cl::opt<bool> require_complete;
+  cl::opt<bool> fix, unsafe_fixes;
+  cl::list<std::string> select, ignore;
+};
+
+struct SizeOptions {
+  explicit SizeOptions(cl::OptionCategory& category)
+      : model("model", cl::desc("the model, as vLLM takes it"), cl::value_desc("ID"),
+              cl::cat(category)),
+        context("context", cl::desc("tokens of one request, prompt and answer"),
+                cl::value_desc("TOKENS"), cl::cat(category)),
+        concurrency("concurrency", cl::desc("requests of that length at once"),
+                    cl::value_desc("REQUESTS"), cl::init(1), cl::cat(category)) {}
+
+  void store(Options& options) const {
+    options.model = model;
+    options.context = context;
+    options.concurrency = concurrency;
+  }
+
+  cl::opt<std::string> model;
+  cl::opt<unsigned long long> context;
+  cl::opt<unsigned> concurrency;
+};
+
+}  // namespace kvbudget
