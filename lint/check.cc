@@ -177,8 +177,10 @@ RuleChoice choose_rules(const Options& options, RuleTable rules) {
   return choice;
 }
 
-std::string unknown_project_rule(const Projects& projects, RuleTable rules) {
-  for (const Project* project : projects.loaded()) {
+std::string project_error(const Projects* projects, RuleTable rules) {
+  if (projects == nullptr) return "";
+  if (!projects->errors().empty()) return projects->errors().front();
+  for (const Project* project : projects->loaded()) {
     std::vector<const ProjectSettings*> all = {&project->settings};
     for (const ProjectOverride& over : project->overrides) all.push_back(&over.settings);
     for (const ProjectSettings* settings : all) {

@@ -29,7 +29,8 @@ std::string no_such_rule(RuleTable rules, std::string_view asked);
 /// `projects` may be null; what it says of a rule holds for the files below it.
 std::vector<Diagnostic> check(const Collection& collection, const RuleChoice& choice,
                               bool require_complete, Projects* projects);
-/// The first rule that a project file names and that does not exist, as a message; else empty.
-std::string unknown_project_rule(const Projects& projects, RuleTable rules);
+/// What is wrong with a project file that was asked, a rule that does not exist included; empty
+/// when nothing is. `projects` may be null.
+std::string project_error(const Projects* projects, RuleTable rules);
 
 }  // namespace kvbudget

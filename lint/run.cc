@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <optional>
 #include <ostream>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "lint/check.h"
 #include "lint/collect.h"
-#include "lint/engine/nearest.h"
+#include "lint/outputs.h"
 #include "lint/report/report.h"
 #include "lint/size.h"
 
@@ -27,48 +26,22 @@ struct Context {
 };
 
 int fail(const Context& context, ExitCode code, const std::string& message) {
-  context.io.err << "kvbudget: " << message << '\n';
-  return code;
+  return fail(context.io, code, message);
 }
 
-/// Writes one format; `colour` only ever is true for a terminal.
-using Writer = std::function<void(std::string_view format, bool colour, std::ostream& out)>;
-
 int write_outputs(const Context& context, const Writer& write) {
-  Io& io = context.io;
-  std::vector<OutputSpec> outputs = context.options.outputs;
-  if (outputs.empty()) outputs.push_back({});
-  for (const OutputSpec& output : outputs) {
-    if (output.path.empty()) {
-      write(output.format, io.colour, io.out);
-      continue;
-    }
-    std::ostringstream text;
-    write(output.format, false, text);
-    const std::string error = io.sources.files().write(output.path, text.str());
-    if (!error.empty()) return fail(context, kFailed, output.path + ": " + error);
-  }
-  io.out.flush();
-  return io.out ? kClean : fail(context, kFailed, "cannot write to standard output");
+  return write_outputs(context.options.outputs, context.io, write);
 }
 
 std::vector<std::string> paths_or_here(const Options& options) {
   return options.paths.empty() ? std::vector<std::string>{"."} : options.paths;
 }
 
-/// What is wrong with a project file that was asked; empty when nothing is.
-std::string project_error(const Context& context) {
-  const Projects* projects = context.io.projects;
-  if (projects == nullptr) return "";
-  if (!projects->errors().empty()) return projects->errors().front();
-  return unknown_project_rule(*projects, context.rules);
-}
-
 /// The engines in `paths`; nothing when a project file is wrong, which has then been said.
 std::optional<Collection> read_files(const Context& context,
                                      const std::vector<std::string>& paths) {
   Collection collection = collect(paths, context.resolve, context.io);
-  const std::string error = project_error(context);
+  const std::string error = project_error(context.io.projects, context.rules);
   if (error.empty()) return collection;
   fail(context, kUsage, error);
   return std::nullopt;
@@ -259,15 +232,10 @@ constexpr Command kCommands[] = {
 // What is wrong with the options for this command, found before anything is read.
 std::string usage_error(const Command& command, const Options& options) {
   const std::string prefix = std::string(command.name) + ": ";
-  for (const OutputSpec& output : options.outputs) {
-    if (output.format == "text") continue;
-    if (!command.other_format.empty() && output.format == command.other_format) continue;
-    std::vector<std::string_view> known{"text"};
-    if (!command.other_format.empty()) known.push_back(command.other_format);
-    std::string list = "expected text";
-    if (!command.other_format.empty()) list += " or " + std::string(command.other_format);
-    return prefix + "no format '" + output.format + "'" + did_you_mean(output.format, known, list);
-  }
+  std::vector<std::string_view> formats{"text"};
+  if (!command.other_format.empty()) formats.push_back(command.other_format);
+  const std::string error = format_error(options.outputs, formats);
+  if (!error.empty()) return prefix + error;
   if (!command.takes_paths && !options.paths.empty()) {
     return prefix + "takes no argument, got '" + options.paths[0] + "'";
   }
