@@ -8,14 +8,12 @@
 
 #include "lint/engine/nearest.h"
 #include "lint/fingerprint.h"
+#include "lint/outputs.h"
 #include "lint/suppress.h"
 
 namespace kvbudget {
 
 namespace {
-
-// The rule that says a deployment could not be judged; --require-complete makes it an error.
-constexpr std::string_view kNotChecked = "KVB001";
 
 auto place(const Diagnostic& finding) {
   const SourceFile* file = finding.where.file;
@@ -194,6 +192,16 @@ std::string project_error(const Projects* projects, RuleTable rules) {
   return "";
 }
 
+std::optional<Collection> read_files(const std::vector<std::string>& paths, RuleTable rules,
+                                     const Resolver& resolve, Io& io) {
+  Collection collection =
+      collect(paths.empty() ? std::vector<std::string>{"."} : paths, resolve, io);
+  const std::string error = project_error(io.projects, rules);
+  if (error.empty()) return collection;
+  fail(io, kUsage, error);
+  return std::nullopt;
+}
+
 std::vector<Diagnostic> check(const Collection& collection, const RuleChoice& choice,
                               bool require_complete, Projects* projects) {
   std::vector<Diagnostic> findings;
@@ -201,7 +209,7 @@ std::vector<Diagnostic> check(const Collection& collection, const RuleChoice& ch
   if (projects != nullptr) apply_levels(*projects, findings);
   if (require_complete) {
     for (Diagnostic& finding : findings) {
-      if (finding.rule == kNotChecked) finding.severity = Severity::kError;
+      if (finding.rule == kNotCheckedRule) finding.severity = Severity::kError;
     }
   }
   std::vector<Suppression> suppressions = suppressions_of(collection);

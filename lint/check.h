@@ -1,6 +1,7 @@
 // Runs the rules over what was collected and settles which findings are shown, in what order.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,11 @@ RuleChoice choose_rules(const Options& options, RuleTable rules);
 const Rule* find_rule(RuleTable rules, std::string_view id_or_name);
 /// "no such rule; did you mean …"
 std::string no_such_rule(RuleTable rules, std::string_view asked);
+
+/// The engines in `paths`, or in the current folder when there are none; nothing when a project
+/// file is wrong, which has then been said.
+std::optional<Collection> read_files(const std::vector<std::string>& paths, RuleTable rules,
+                                     const Resolver& resolve, Io& io);
 
 /// Findings without the suppressed ones and without doubles, sorted by file, line, column, rule and
 /// message, with their fingerprints.

@@ -1,6 +1,7 @@
 #include "lint/collect.h"
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <istream>
 #include <iterator>
@@ -124,8 +125,11 @@ Collection collect(const std::vector<std::string>& paths, const Resolver& resolv
     if (io.projects != nullptr) io.projects->load_for(file.path);
   }
   std::vector<FileOutcome> outcomes(found.files.size());
-  for_each_index(found.files.size(), io.threads,
-                 [&](size_t i) { outcomes[i] = visit(found.files[i], resolve, io); });
+  std::atomic<size_t> done = 0;
+  for_each_index(found.files.size(), io.threads, [&](size_t i) {
+    outcomes[i] = visit(found.files[i], resolve, io);
+    if (io.progress) io.progress(++done, found.files.size());
+  });
   std::set<std::string> parts;
   for (size_t i = 0; i < outcomes.size(); ++i) {
     const std::string& path = found.files[i].path;

@@ -60,6 +60,7 @@ constexpr const char* kExamples = R"(
 Examples:
   kvbudget lint deploy/
   kvbudget lint --gpu L4 --engine vllm@0.19.0 docker-compose.yml
+  kvbudget lint --format text --format sarif=kvbudget.sarif --baseline known.json deploy/
   kvbudget size --model Qwen/Qwen2.5-7B-Instruct --context 16384 --concurrency 32
   kvbudget estimate --gpu H100-80GB -- vllm serve Qwen/Qwen2.5-7B-Instruct --max-model-len 32768
 
@@ -163,8 +164,11 @@ std::optional<int> parse(const Command& command, std::vector<const char*> words,
 
   cl::OptionCategory category("Options");
   cl::list<std::string> paths(cl::Positional, cl::desc(command.arguments), cl::cat(category));
-  cl::list<std::string> formats("format", cl::value_desc("FORMAT[=FILE]"), cl::cat(category),
-                                cl::desc("how to write the result (repeatable)"));
+  cl::list<std::string> formats(
+      "format", cl::value_desc("FORMAT[=FILE]"), cl::cat(category),
+      cl::desc((command.options & kLintOptions) != 0 ? "text, json, sarif, github, gitlab or junit "
+                                                       "(repeatable, each to its own file)"
+                                                     : "how to write the result (repeatable)"));
   cl::opt<bool> json("json", cl::desc("short for --format json"), cl::cat(category),
                      (command.options & kJson) != 0 ? cl::NotHidden : cl::ReallyHidden);
   cl::opt<bool> markdown("markdown", cl::desc("short for --format markdown"), cl::cat(category),

@@ -5,24 +5,18 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
-#include <string_view>
 
 #include "lint/command_line.h"
 #include "lint/files.h"
 #include "lint/inputs.h"
+#include "lint/progress.h"
 #include "lint/resolve_deployment.h"
 #include "lint/run.h"
+#include "lint/terminal.h"
 #include "rules/all_rules.h"
 
 namespace kvbudget {
 namespace {
-
-bool takes_colour() {
-  const char* no_colour = std::getenv("NO_COLOR");
-  const char* terminal = std::getenv("TERM");
-  if (no_colour != nullptr && *no_colour != '\0') return false;
-  return isatty(STDOUT_FILENO) != 0 && terminal != nullptr && std::string_view(terminal) != "dumb";
-}
 
 int run_command(const Options& options) {
   DiskFiles disk;
@@ -36,7 +30,13 @@ int run_command(const Options& options) {
   if (options.command == "size") given.gpu.reset();  // it tries the cards itself
   if (options.command == "size") given.gpu_count = 0;
   Projects projects(sources);
-  Io io{std::cout, std::cerr, std::cin, sources, &projects, options.jobs, takes_colour()};
+  const Environment environment = [](const char* name) { return std::getenv(name); };
+  Io io{std::cout, std::cerr, std::cin, sources, &projects, options.jobs};
+  io.colour = takes_colour(isatty(STDOUT_FILENO) != 0, environment);
+  Progress progress(std::cerr);
+  if (!options.quiet && takes_escapes(isatty(STDERR_FILENO) != 0, environment)) {
+    io.progress = [&](size_t done, size_t total) { progress.show(done, total); };
+  }
   const Resolver resolve = [&](const EngineStart& start) {
     const std::string path = start.file == nullptr ? "-" : start.file->path();
     return resolve_deployment(start, with_project(given, projects.settings_for(path)));

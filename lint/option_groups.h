@@ -67,7 +67,16 @@ struct LintOptions {
         select("select", cl::desc("run only these rules"), cl::value_desc("RULE,..."),
                cl::CommaSeparated, cl::cat(category)),
         ignore("ignore", cl::desc("leave these rules out"), cl::value_desc("RULE,..."),
-               cl::CommaSeparated, cl::cat(category)) {}
+               cl::CommaSeparated, cl::cat(category)),
+        baseline("baseline", cl::desc("leave out the findings that FILE holds"),
+                 cl::value_desc("FILE"), cl::cat(category)),
+        write_baseline("write-baseline",
+                       cl::desc("write the findings of today to FILE, and leave them out"),
+                       cl::value_desc("FILE"), cl::cat(category)),
+        quiet("quiet", cl::desc("text: findings alone, no summary; no progress"),
+              cl::cat(category)),
+        statistics("statistics", cl::desc("text: count the findings of each rule"),
+                   cl::cat(category)) {}
 
   /// What is wrong, empty when nothing is.
   std::string store(Options& options) const {
@@ -76,6 +85,10 @@ struct LintOptions {
     if (unsafe_fixes) options.fix_level = FixLevel::kAll;
     options.select.assign(select.begin(), select.end());
     options.ignore.assign(ignore.begin(), ignore.end());
+    options.baseline = baseline;
+    options.write_baseline = write_baseline;
+    options.quiet = quiet;
+    options.statistics = statistics;
     std::vector<std::string_view> names;
     for (const Severity severity : {Severity::kError, Severity::kWarning, Severity::kInfo}) {
       names.push_back(severity_name(severity));
@@ -90,6 +103,8 @@ struct LintOptions {
   cl::opt<bool> require_complete;
   cl::opt<bool> fix, unsafe_fixes;
   cl::list<std::string> select, ignore;
+  cl::opt<std::string> baseline, write_baseline;
+  cl::opt<bool> quiet, statistics;
 };
 
 struct SizeOptions {

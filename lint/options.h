@@ -12,7 +12,7 @@
 namespace kvbudget {
 
 struct OutputSpec {
-  std::string format = "text";  ///< "text", "json"
+  std::string format = "text";  ///< "text", or one of the command's other formats
   std::string path;             ///< empty: standard output
 };
 
@@ -37,6 +37,10 @@ struct Options {
   FixLevel fix_level = FixLevel::kNone;  ///< --fix, --unsafe-fixes
   std::vector<std::string> select;       ///< --select KVB103,…
   std::vector<std::string> ignore;       ///< --ignore
+  std::string baseline;                  ///< --baseline FILE; empty: none
+  std::string write_baseline;            ///< --write-baseline FILE
+  bool quiet = false;
+  bool statistics = false;
 };
 
 /// Exit codes of the program.

@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "lint/check.h"
-#include "lint/collect.h"
+#include "lint/lint_command.h"
 #include "lint/outputs.h"
 #include "lint/report/report.h"
 #include "lint/size.h"
@@ -33,81 +34,16 @@ int write_outputs(const Context& context, const Writer& write) {
   return write_outputs(context.options.outputs, context.io, write);
 }
 
-std::vector<std::string> paths_or_here(const Options& options) {
-  return options.paths.empty() ? std::vector<std::string>{"."} : options.paths;
-}
-
-/// The engines in `paths`; nothing when a project file is wrong, which has then been said.
-std::optional<Collection> read_files(const Context& context,
-                                     const std::vector<std::string>& paths) {
-  Collection collection = collect(paths, context.resolve, context.io);
-  const std::string error = project_error(context.io.projects, context.rules);
-  if (error.empty()) return collection;
-  fail(context, kUsage, error);
-  return std::nullopt;
-}
-
-/// One fix may make room for another; more rounds than this mean that two undo each other.
-constexpr int kMaxFixRounds = 10;
-
-/// The error of the first file that cannot be written; empty when all are.
-std::string write_fixed(const Context& context, const FixedFiles& fixed) {
-  for (const auto& [path, text] : fixed.texts) {
-    const std::string error = context.io.sources.files().write(path, text);
-    if (!error.empty()) return path + ": " + error;
-  }
-  return "";
-}
-
-/// Lints, and lints again after each round of fixes.
-int lint_and_fix(const Context& context, const RuleChoice& choice, Collection& collection,
-                 Report& report) {
-  const Options& options = context.options;
-  for (int round = 0; round <= kMaxFixRounds; ++round) {
-    report.findings.clear();
-    collection = {};
-    if (round > 0) context.io.sources.forget();
-    std::optional<Collection> read = read_files(context, paths_or_here(options));
-    if (!read) return kUsage;
-    collection = std::move(*read);
-    report.findings = check(collection, choice, options.require_complete, context.io.projects);
-    const FixedFiles fixed = apply_fixes(report.findings, options.fix_level);
-    if (fixed.texts.empty() || round == kMaxFixRounds) break;
-    report.fixed += fixed.applied;
-    if (const std::string error = write_fixed(context, fixed); !error.empty()) {
-      return fail(context, kFailed, error);
-    }
-  }
-  return kClean;
+std::optional<Collection> read_files(const Context& context) {
+  return read_files(context.options.paths, context.rules, context.resolve, context.io);
 }
 
 int run_lint(const Context& context) {
-  const Options& options = context.options;
-  const RuleChoice choice = choose_rules(options, context.rules);
-  if (!choice.error.empty()) return fail(context, kUsage, choice.error);
-
-  Report report;
-  Collection collection;
-  if (const int code = lint_and_fix(context, choice, collection, report); code != kClean) {
-    return code;
-  }
-  report.files = collection.files;
-  report.deployments = std::move(collection.deployments);
-
-  const int written =
-      write_outputs(context, [&](std::string_view format, bool colour, std::ostream& out) {
-        format == "json" ? write_json(report, out) : write_text(report, colour, out);
-      });
-  if (written != kClean) return written;
-  if (!collection.complete) return kFailed;
-  const bool failing =
-      std::any_of(report.findings.begin(), report.findings.end(),
-                  [&](const Diagnostic& d) { return d.severity >= options.fail_on; });
-  return failing ? kFindings : kClean;
+  return run_lint(context.options, context.rules, context.resolve, context.io);
 }
 
 int run_inspect(const Context& context) {
-  const std::optional<Collection> read = read_files(context, paths_or_here(context.options));
+  const std::optional<Collection> read = read_files(context);
   if (!read) return kUsage;
   const int written = write_outputs(context, [&](std::string_view format, bool, std::ostream& out) {
     format == "json" ? write_inspect_json(read->deployments, out)
@@ -136,7 +72,7 @@ int run_estimate(const Context& context) {
       return fail(context, kUsage,
                   "estimate: nothing to estimate; expected a PATH or -- vllm serve MODEL …");
     }
-    const std::optional<Collection> read = read_files(context, options.paths);
+    const std::optional<Collection> read = read_files(context);
     if (!read) return kUsage;
     if (read->deployments.empty()) {
       return fail(context, kFailed, "estimate: no engine start found in these files");
@@ -213,27 +149,30 @@ int run_models(const Context& context) {
 
 struct Command {
   std::string_view name;
-  std::string_view other_format;  ///< beside "text"; empty for none
+  std::span<const std::string_view> formats;  ///< beside "text"
   bool takes_paths;
   int (*run)(const Context&);
 };
 
+constexpr std::string_view kJson[] = {"json"};
+constexpr std::string_view kMarkdown[] = {"markdown"};
+
 constexpr Command kCommands[] = {
-    {"lint", "json", true, run_lint},
-    {"inspect", "json", true, run_inspect},
-    {"estimate", "json", true, run_estimate},
-    {"size", "json", false, run_size},
-    {"explain", "", true, run_explain},
-    {"rules", "markdown", false, run_rules},
-    {"gpus", "", false, run_gpus},
-    {"models", "", false, run_models},
+    {"lint", kFindingFormats, true, run_lint},
+    {"inspect", kJson, true, run_inspect},
+    {"estimate", kJson, true, run_estimate},
+    {"size", kJson, false, run_size},
+    {"explain", {}, true, run_explain},
+    {"rules", kMarkdown, false, run_rules},
+    {"gpus", {}, false, run_gpus},
+    {"models", {}, false, run_models},
 };
 
 // What is wrong with the options for this command, found before anything is read.
 std::string usage_error(const Command& command, const Options& options) {
   const std::string prefix = std::string(command.name) + ": ";
   std::vector<std::string_view> formats{"text"};
-  if (!command.other_format.empty()) formats.push_back(command.other_format);
+  formats.insert(formats.end(), command.formats.begin(), command.formats.end());
   const std::string error = format_error(options.outputs, formats);
   if (!error.empty()) return prefix + error;
   if (!command.takes_paths && !options.paths.empty()) {

@@ -2,6 +2,7 @@
 // touches the world comes in through Io.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <iosfwd>
 
@@ -21,6 +22,8 @@ struct Io {
   Projects* projects = nullptr;  ///< null: project files are not asked
   unsigned threads = 1;          ///< that files are read by
   bool colour = false;           ///< `out` is a terminal that takes colours
+  /// Told, by several threads at once, how many of how many files were read; may be empty.
+  std::function<void(size_t done, size_t total)> progress = {};
 };
 
 /// Finds out everything about one engine start (lint/resolve_deployment.h); tests put in their own.

@@ -70,6 +70,7 @@ Json finding_json(const Diagnostic& finding) {
   for (const Note& note : finding.notes) json["notes"].push_back(note_json(note));
   json["deployment"] = finding.deployment < 0 ? Json() : Json(finding.deployment);
   json["fix"] = finding.fix ? fix_json(*finding.fix) : Json();
+  json["fingerprint"] = text_or_null(finding.fingerprint);
   return json;
 }
 
@@ -79,7 +80,8 @@ Json summary_json(const Report& report) {
           {"errors", report.count(Severity::kError)},
           {"warnings", report.count(Severity::kWarning)},
           {"infos", report.count(Severity::kInfo)},
-          {"fixed", report.fixed}};
+          {"fixed", report.fixed},
+          {"baselined", report.baselined}};
 }
 
 }  // namespace

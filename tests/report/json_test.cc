@@ -44,7 +44,7 @@ TEST_CASE("lint writes findings with their place, notes and fix") {
   CHECK(json["deployments"].size() == 1);
   const Json& first = json["findings"][0];
   CHECK(keys(first) == Keys{"rule", "name", "severity", "file", "line", "column", "end_line",
-                            "end_column", "message", "notes", "deployment", "fix"});
+                            "end_column", "message", "notes", "deployment", "fix", "fingerprint"});
   CHECK(first["severity"] == "error");
   CHECK(first["line"] == 2);
   CHECK(first["column"] == 6);
@@ -56,7 +56,8 @@ TEST_CASE("lint writes findings with their place, notes and fix") {
   CHECK(first["fix"]["edits"][0] == Json::parse(R"({"file":"a.yaml","start_line":2,"start_column":6,
                                         "end_line":2,"end_column":10,"text":"4096"})"));
   CHECK(json["summary"] ==
-        Json::parse(R"({"files":4,"deployments":1,"errors":1,"warnings":0,"infos":0,"fixed":0})"));
+        Json::parse(R"({"files":4,"deployments":1,"errors":1,"warnings":0,"infos":0,"fixed":0,
+                          "baselined":0})"));
 }
 
 TEST_CASE("what stands in no file is null") {

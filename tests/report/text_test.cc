@@ -9,7 +9,7 @@ namespace {
 
 std::string text_of(const Report& report, bool colour = false) {
   std::ostringstream out;
-  write_text(report, colour, out);
+  write_text(report, {colour, false, false}, out);
   return out.str();
 }
 
