@@ -28,7 +28,9 @@ enum OptionGroup : unsigned {
   kInputOptions = 1,
   kLintOptions = 2,
   kJson = 4,
-  kSizeOptions = 8
+  kSizeOptions = 8,
+  kRuleOptions = 16,
+  kDiffOptions = 32,
 };
 
 struct Command {
@@ -40,13 +42,16 @@ struct Command {
 
 constexpr Command kCommands[] = {
     {"lint", "[PATH... | -]", "report what will not start or not fit (PATH is . by default)",
-     kInputOptions | kLintOptions | kJson},
+     kInputOptions | kRuleOptions | kLintOptions | kJson},
     {"inspect", "[PATH... | -]", "show what was understood of each engine start",
      kInputOptions | kJson},
     {"estimate", "PATH... | -- vllm serve MODEL ...", "show where the GPU's memory goes",
      kInputOptions | kJson},
     {"size", "", "show which GPUs serve a model at a context and concurrency",
      kInputOptions | kSizeOptions | kJson},
+    {"diff", "BASE [HEAD] [-- PATH...]",
+     "show what a change does: two revisions, or two files or folders",
+     kInputOptions | kRuleOptions | kDiffOptions | kJson},
     {"explain", "RULE...", "print the documentation of a rule, by id or name", kNoOptions},
     {"rules", "", "list the rules", kNoOptions},
     {"gpus", "", "list the GPUs that --gpu knows", kNoOptions},
@@ -62,6 +67,7 @@ Examples:
   kvbudget lint --gpu L4 --engine vllm@0.19.0 docker-compose.yml
   kvbudget lint --format text --format sarif=kvbudget.sarif --baseline known.json deploy/
   kvbudget size --model Qwen/Qwen2.5-7B-Instruct --context 16384 --concurrency 32
+  kvbudget diff origin/main...HEAD --fail-on-loss 10% --format markdown
   kvbudget estimate --gpu H100-80GB -- vllm serve Qwen/Qwen2.5-7B-Instruct --max-model-len 32768
 
 'kvbudget COMMAND --help' lists the options of a command.
@@ -175,8 +181,12 @@ std::optional<int> parse(const Command& command, std::vector<const char*> words,
                          cl::ReallyHidden);
   std::optional<InputOptions> inputs;
   std::optional<LintOptions> lint;
+  std::optional<RuleOptions> rules;
+  std::optional<DiffOptions> diff;
   if ((command.options & kInputOptions) != 0) inputs.emplace(category);
   if ((command.options & kLintOptions) != 0) lint.emplace(category);
+  if ((command.options & kRuleOptions) != 0) rules.emplace(category);
+  if ((command.options & kDiffOptions) != 0) diff.emplace(category);
   std::optional<SizeOptions> size;
   if ((command.options & kSizeOptions) != 0) size.emplace(category);
 
@@ -201,7 +211,9 @@ std::optional<int> parse(const Command& command, std::vector<const char*> words,
   if (markdown) options.outputs.push_back({"markdown", ""});
   if (inputs) inputs->store(options);
   if (size) size->store(options);
-  const std::string error = lint ? lint->store(options) : "";
+  if (rules) rules->store(options);
+  std::string error = lint ? lint->store(options) : "";
+  if (diff) error = diff->store(options);
   if (!error.empty()) return usage_error(error, output);
   return std::nullopt;
 }
@@ -226,14 +238,15 @@ CommandLine parse_command_line(const std::vector<const char*>& words, std::ostre
     result.exit_code = unknown_command(word, output);
     return result;
   }
-  // What stands behind `--` is a command line of the engine for `estimate` and paths for the
-  // others.
+  // What stands behind `--` is a command line of the engine for `estimate`, and paths for the
+  // others; for `diff`, whose words are revisions, something of its own.
   const auto dashes = std::find_if(words.begin() + 1, words.end(),
                                    [](const char* w) { return std::string_view(w) == "--"; });
   Options& options = result.options;
   result.exit_code = parse(*command, {words.begin() + 1, dashes}, options, output);
   if (result.exit_code || dashes == words.end()) return result;
-  auto& rest = options.command == "estimate" ? options.command_line : options.paths;
+  const bool apart = options.command == "estimate" || options.command == "diff";
+  auto& rest = apart ? options.command_line : options.paths;
   rest.insert(rest.end(), dashes + 1, words.end());
   return result;
 }

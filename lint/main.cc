@@ -7,10 +7,10 @@
 #include <iostream>
 
 #include "lint/command_line.h"
+#include "lint/diff/diff.h"
 #include "lint/files.h"
 #include "lint/inputs.h"
 #include "lint/progress.h"
-#include "lint/resolve_deployment.h"
 #include "lint/run.h"
 #include "lint/terminal.h"
 #include "rules/all_rules.h"
@@ -37,11 +37,8 @@ int run_command(const Options& options) {
   if (!options.quiet && takes_escapes(isatty(STDERR_FILENO) != 0, environment)) {
     io.progress = [&](size_t done, size_t total) { progress.show(done, total); };
   }
-  const Resolver resolve = [&](const EngineStart& start) {
-    const std::string path = start.file == nullptr ? "-" : start.file->path();
-    return resolve_deployment(start, with_project(given, projects.settings_for(path)));
-  };
-  return run(options, all_rules(), resolve, io);
+  if (options.command == "diff") return run_diff(options, all_rules(), given, io);
+  return run(options, all_rules(), resolver_with(given, projects), io);
 }
 
 }  // namespace

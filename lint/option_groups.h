@@ -5,8 +5,10 @@
 #include <llvm/Support/CommandLine.h>
 
 #include <algorithm>
+#include <charconv>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "lint/engine/nearest.h"
@@ -52,6 +54,34 @@ struct InputOptions {
   cl::opt<unsigned> jobs;
 };
 
+/// The severity of that name, or what is wrong with it as an option's value.
+inline std::string read_severity(const std::string& name, Severity& severity) {
+  std::vector<std::string_view> names;
+  for (const Severity known : {Severity::kError, Severity::kWarning, Severity::kInfo}) {
+    names.push_back(severity_name(known));
+    severity = known;
+    if (names.back() == name) return "";
+  }
+  return "--fail-on: no severity '" + name + "'" +
+         did_you_mean(name, names, "expected error, warning or info");
+}
+
+/// Which rules run.
+struct RuleOptions {
+  explicit RuleOptions(cl::OptionCategory& category)
+      : select("select", cl::desc("run only these rules"), cl::value_desc("RULE,..."),
+               cl::CommaSeparated, cl::cat(category)),
+        ignore("ignore", cl::desc("leave these rules out"), cl::value_desc("RULE,..."),
+               cl::CommaSeparated, cl::cat(category)) {}
+
+  void store(Options& options) const {
+    options.select.assign(select.begin(), select.end());
+    options.ignore.assign(ignore.begin(), ignore.end());
+  }
+
+  cl::list<std::string> select, ignore;
+};
+
 struct LintOptions {
   explicit LintOptions(cl::OptionCategory& category)
       : fail_on("fail-on", cl::desc("lowest severity that gives exit code 1: error, warning, info"),
@@ -64,10 +94,6 @@ struct LintOptions {
         unsafe_fixes("unsafe-fixes",
                      cl::desc("apply all fixes; read the change before you keep it"),
                      cl::cat(category)),
-        select("select", cl::desc("run only these rules"), cl::value_desc("RULE,..."),
-               cl::CommaSeparated, cl::cat(category)),
-        ignore("ignore", cl::desc("leave these rules out"), cl::value_desc("RULE,..."),
-               cl::CommaSeparated, cl::cat(category)),
         baseline("baseline", cl::desc("leave out the findings that FILE holds"),
                  cl::value_desc("FILE"), cl::cat(category)),
         write_baseline("write-baseline",
@@ -83,28 +109,48 @@ struct LintOptions {
     options.require_complete = require_complete;
     if (fix) options.fix_level = FixLevel::kSafe;
     if (unsafe_fixes) options.fix_level = FixLevel::kAll;
-    options.select.assign(select.begin(), select.end());
-    options.ignore.assign(ignore.begin(), ignore.end());
     options.baseline = baseline;
     options.write_baseline = write_baseline;
     options.quiet = quiet;
     options.statistics = statistics;
-    std::vector<std::string_view> names;
-    for (const Severity severity : {Severity::kError, Severity::kWarning, Severity::kInfo}) {
-      names.push_back(severity_name(severity));
-      options.fail_on = severity;
-      if (names.back() == fail_on.getValue()) return "";
-    }
-    return "--fail-on: no severity '" + fail_on.getValue() + "'" +
-           did_you_mean(fail_on.getValue(), names, "expected error, warning or info");
+    return read_severity(fail_on, options.fail_on);
   }
 
   cl::opt<std::string> fail_on;
   cl::opt<bool> require_complete;
   cl::opt<bool> fix, unsafe_fixes;
-  cl::list<std::string> select, ignore;
   cl::opt<std::string> baseline, write_baseline;
   cl::opt<bool> quiet, statistics;
+};
+
+struct DiffOptions {
+  explicit DiffOptions(cl::OptionCategory& category)
+      : fail_on("fail-on", cl::desc("a new finding of that severity or above gives exit code 1"),
+                cl::value_desc("SEVERITY"), cl::cat(category)),
+        fail_on_loss("fail-on-loss",
+                     cl::desc("exit code 1 when KV tokens, concurrency or longest context fall by "
+                              "more, or a verdict gets worse"),
+                     cl::value_desc("10%"), cl::cat(category)) {}
+
+  /// What is wrong, empty when nothing is.
+  std::string store(Options& options) const {
+    if (fail_on.getNumOccurrences() > 0) {
+      const std::string error = read_severity(fail_on, options.fail_on_new.emplace());
+      if (!error.empty()) return error;
+    }
+    if (fail_on_loss.getNumOccurrences() == 0) return "";
+    std::string_view digits = fail_on_loss.getValue();
+    if (digits.ends_with('%')) digits.remove_suffix(1);
+    double& percent = options.loss_percent.emplace();
+    const char* end = digits.data() + digits.size();
+    const auto [rest, error] = std::from_chars(digits.data(), end, percent);
+    const bool valid = error == std::errc() && rest == end && percent >= 0.0 && percent <= 100.0;
+    return valid ? ""
+                 : "--fail-on-loss " + fail_on_loss.getValue() +
+                       ": expected a percentage, such as 10%";
+  }
+
+  cl::opt<std::string> fail_on, fail_on_loss;
 };
 
 struct SizeOptions {

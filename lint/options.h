@@ -20,7 +20,7 @@ struct Options {
   std::string
       command;  ///< "lint", "inspect", "estimate", "size", "explain", "rules", "gpus", "models"
   std::vector<std::string> paths;          ///< files and folders; "-" is standard input
-  std::vector<std::string> command_line;   ///< words after `--`
+  std::vector<std::string> command_line;   ///< words after `--`: estimate's command, diff's paths
   std::string model;                       ///< size --model
   uint64_t context = 0;                    ///< size --context, tokens
   uint32_t concurrency = 1;                ///< size --concurrency, requests at once
@@ -41,6 +41,8 @@ struct Options {
   std::string write_baseline;            ///< --write-baseline FILE
   bool quiet = false;
   bool statistics = false;
+  std::optional<Severity> fail_on_new;  ///< diff --fail-on
+  std::optional<double> loss_percent;   ///< diff --fail-on-loss
 };
 
 /// Exit codes of the program.

@@ -13,6 +13,7 @@
 #include "lint/lint_command.h"
 #include "lint/outputs.h"
 #include "lint/report/report.h"
+#include "lint/resolve_deployment.h"
 #include "lint/size.h"
 
 namespace kvbudget {
@@ -182,6 +183,13 @@ std::string usage_error(const Command& command, const Options& options) {
 }
 
 }  // namespace
+
+Resolver resolver_with(const Inputs& inputs, Projects& projects) {
+  return [&inputs, &projects](const EngineStart& start) {
+    const std::string path = start.file == nullptr ? "-" : start.file->path();
+    return resolve_deployment(start, with_project(inputs, projects.settings_for(path)));
+  };
+}
 
 int run(const Options& options, RuleTable rules, const Resolver& resolve, Io& io) {
   const Context context{options, rules, resolve, io};

@@ -8,6 +8,7 @@
 
 #include "lint/deployment.h"
 #include "lint/files.h"
+#include "lint/inputs.h"
 #include "lint/options.h"
 #include "lint/projects.h"
 #include "lint/rule.h"
@@ -29,6 +30,10 @@ struct Io {
 /// Finds out everything about one engine start (lint/resolve_deployment.h); tests put in their own.
 /// Called by several threads at once.
 using Resolver = std::function<Deployment(const EngineStart&)>;
+
+/// What resolve_deployment() finds out with these inputs and the project file of each start. Both
+/// must outlive it.
+Resolver resolver_with(const Inputs& inputs, Projects& projects);
 
 /// Runs options.command and returns the exit code (ExitCode).
 int run(const Options& options, RuleTable rules, const Resolver& resolve, Io& io);

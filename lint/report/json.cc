@@ -1,5 +1,6 @@
 #include "lint/report/json.h"
 
+#include <cmath>
 #include <ostream>
 #include <string>
 
@@ -23,6 +24,8 @@ void add_position(Json& json, const Location& where) {
   json["line"] = at.line;
   json["column"] = at.column;
 }
+
+double hundredths(double value) { return std::round(value * 100) / 100; }
 
 Json count_or_null(uint64_t count) { return count == 0 ? Json() : Json(count); }
 
@@ -52,6 +55,8 @@ Json fix_json(const Fix& fix) {
           {"edits", std::move(edits)}};
 }
 
+}  // namespace
+
 Json finding_json(const Diagnostic& finding) {
   Json json = {{"rule", finding.rule},
                {"name", finding.name},
@@ -73,6 +78,8 @@ Json finding_json(const Diagnostic& finding) {
   json["fingerprint"] = text_or_null(finding.fingerprint);
   return json;
 }
+
+namespace {
 
 Json summary_json(const Report& report) {
   return {{"files", report.files},

@@ -55,6 +55,9 @@ void write_findings(std::string_view format, const Report& report, const TextSty
 void write_inspect_text(const std::vector<Deployment>& deployments, std::ostream& out);
 void write_inspect_json(const std::vector<Deployment>& deployments, std::ostream& out);
 
+/// Why there is no estimate.
+std::string missing_text(const Deployment& deployment);
+
 void write_estimate_text(const std::vector<Deployment>& deployments, std::ostream& out);
 /// A single object for a command line of our own, `estimates` for files.
 void write_estimate_json(const std::vector<Deployment>& deployments, bool single,

@@ -46,6 +46,7 @@ only plugin/ledger '^(plugin/(ledger|include)|kernels/layout)/' "$std"
 
 nowhere_but 'YAMLParser|YAMLTraits' '^lint/read/(document|yaml_[a-z_]+)\.(cc|h)$'
 nowhere_but '\bcl::(opt|list|alias)\b|CommandLine\.h' '^lint/(command_line\.cc|option_groups\.h)$'
+nowhere_but '\b(posix_spawnp?|popen|v?fork|system|execv[pe]*)\(' '^lint/diff/process\.cc$'
 nowhere_but '\b(std::)?_?exit\(' '^lint/main\.cc$'
 nowhere_but '\bstd::(cout|cerr|cin)\b' '^lint/main\.cc$'
 exit $status
