@@ -111,11 +111,22 @@ const Gpu* named_gpu(const GpuRequest& request) {
   return find_gpu(request.name->value);
 }
 
-// Entries of CUDA_VISIBLE_DEVICES, 0 when it says nothing about the number. CUDA stops at the first
-// entry that is no device: "-1" and "none" hide every card, which is another mistake.
+// Variables that leave an engine some of the machine's cards: CUDA's, ROCm's, Level Zero's, and the
+// one of NVIDIA's container runtime.
+const EnvVar* visible_devices_of(const Deployment& d) {
+  for (const char* name : {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+                           "ZE_AFFINITY_MASK", "NVIDIA_VISIBLE_DEVICES"}) {
+    const EnvVar* devices = d.env(name);
+    if (devices != nullptr && devices->known) return devices;
+  }
+  return nullptr;
+}
+
+// How many entries it has, 0 when it says nothing about the number. CUDA stops at the first entry
+// that is no device: "-1" and "none" hide every card, which is another mistake.
 uint32_t visible_devices(const Deployment& d) {
-  const EnvVar* devices = d.env("CUDA_VISIBLE_DEVICES");
-  if (devices == nullptr || !devices->known) return 0;
+  const EnvVar* devices = visible_devices_of(d);
+  if (devices == nullptr) return 0;
   uint32_t count = 0;
   std::string_view rest = devices->value.view();
   while (!rest.empty()) {
@@ -146,7 +157,7 @@ void find_gpu_count(Deployment& d, const Inputs& inputs, uint32_t of_instance) {
   }
   if (visible != 0 && (d.gpu_count == 0 || visible < d.gpu_count) && nodes == 1) {
     d.gpu_count = visible;
-    d.gpu_count_where = d.env("CUDA_VISIBLE_DEVICES")->value.location();
+    d.gpu_count_where = visible_devices_of(d)->value.location();
   }
 }
 
@@ -247,6 +258,30 @@ void check_lora(Deployment& d) {
   }
 }
 
+// Settings that are read as text, where an unknown one would pass for one that is not given.
+void check_known(Deployment& d) {
+  constexpr const char* kNames[] = {"compilation-config",
+                                    "cudagraph-capture-sizes",
+                                    "cuda-graph-sizes",
+                                    "data-parallel-size-local",
+                                    "disable-sliding-window",
+                                    "ec-transfer-config",
+                                    "headless",
+                                    "hf-overrides",
+                                    "limit-mm-per-prompt",
+                                    "lora-dtype",
+                                    "max-cudagraph-capture-size",
+                                    "optimization-level",
+                                    "quantization",
+                                    "rope-scaling"};
+  for (const char* name : kNames) {
+    const Setting* setting = d.settings.find(name);
+    if (setting == nullptr || setting->known) continue;
+    missing(d, name, "whether or how --" + std::string(name) + " is given is decided elsewhere",
+            "lint the rendered file");
+  }
+}
+
 void find_numbers(Deployment& d) {
   if (d.shape) {
     d.context = context_limit(*d.shape, d.version, d.settings.is_true("disable-sliding-window"));
@@ -313,6 +348,7 @@ Deployment resolve_deployment(const EngineStart& start, const Inputs& inputs) {
   find_gpus(d, inputs);
   check_overrides(d);
   check_uncounted(d);
+  check_known(d);
   find_numbers(d);
   find_estimate(d);
   return d;

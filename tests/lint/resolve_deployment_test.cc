@@ -1,5 +1,6 @@
 #include "lint/resolve_deployment.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -55,6 +56,53 @@ TEST_CASE("what the engine refuses is never said to start") {
 TEST_CASE("memory that is not counted, and shapes that are overridden, are not judged") {
   CHECK_FALSE(resolved({"--hf-overrides", R"({"num_hidden_layers":2})"}).estimate.has_value());
   CHECK(resolved({"--hf-overrides", R"({"rope_theta":10000})"}).estimate.has_value());
+}
+
+TEST_CASE("a flag under a condition of a template is listed as unknown and not judged by") {
+  const auto rendered = [](const std::string& lines) {
+    const SourceFile file("deployment.yaml", R"(apiVersion: v1
+kind: Pod
+metadata: {name: chat}
+spec:
+  containers:
+    - name: vllm
+      image: vllm/vllm-openai:v0.19.0
+      args:
+        - --model=Qwen/Qwen2.5-7B-Instruct
+        - --max-model-len=8192
+)" + lines);
+    Inputs inputs;
+    inputs.gpu = *find_gpu("L4");
+    Deployment d = resolve_deployment(read_file(file).starts.at(0), inputs);
+    d.start = {};  // the file ends here
+    return d;
+  };
+  REQUIRE(rendered("        - --enforce-eager\n").estimate.has_value());
+  for (const char* name :
+       {"enable-lora", "enforce-eager", "enable-expert-parallel", "enable-prefix-caching",
+        "no-enable-prefix-caching", "enable-chunked-prefill", "async-scheduling",
+        "skip-mm-profiling", "disable-hybrid-kv-cache-manager", "disable-sliding-window"}) {
+    INFO(name);
+    const std::string setting = std::string(name).starts_with("no-") ? name + 3 : name;
+    const Deployment d = rendered("        {{- if .Values.wanted }}\n        - --" +
+                                  std::string(name) + "\n        {{- end }}\n");
+    REQUIRE(d.settings.find(setting) != nullptr);
+    CHECK_FALSE(d.settings.find(setting)->known);
+    CHECK_FALSE(d.estimate.has_value());
+    CHECK(std::any_of(d.missing.begin(), d.missing.end(),
+                      [&](const MissingInput& missing) { return missing.what == setting; }));
+  }
+  for (const char* words : {"--quantization=fp8", "--kv-cache-dtype=fp8",
+                            "--tensor-parallel-size=2", "--max-num-seqs=8", "--hf-overrides={}",
+                            "--limit-mm-per-prompt={\"image\":0}", "--compilation-config={}"}) {
+    INFO(words);
+    const Deployment d = rendered("        {{ if .Values.wanted }}\n        - '" +
+                                  std::string(words) + "'\n        {{ end }}\n");
+    CHECK_FALSE(d.estimate.has_value());
+  }
+  CHECK(rendered("        {{- if .Values.wanted }}\n        - --disable-log-stats\n"
+                 "        {{- end }}\n")
+            .estimate.has_value());
 }
 
 TEST_CASE("what drafts tokens is loaded too, or named when it is not known") {
