@@ -45,7 +45,12 @@ bool has_glued_value(std::string_view flag) {
          std::string_view("pevumhwcal").find(flag[1]) != std::string_view::npos;
 }
 
-std::optional<size_t> find_run(const std::vector<Word>& words) {
+struct RunCommand {
+  size_t program = 0;
+  size_t arguments = 0;
+};
+
+std::optional<RunCommand> find_run(const std::vector<Word>& words) {
   for (size_t i = 0; i + 1 < words.size(); ++i) {
     const std::string_view name = base_name(words[i].text.view());
     if (name != "docker" && name != "podman" && name != "nerdctl") continue;
@@ -53,7 +58,7 @@ std::optional<size_t> find_run(const std::vector<Word>& words) {
     if (words[next].text.view() == "container") ++next;
     if (next >= words.size()) return std::nullopt;
     const std::string_view verb = words[next].text.view();
-    if (verb == "run" || verb == "create") return next + 1;
+    if (verb == "run" || verb == "create") return RunCommand{i, next + 1};
   }
   return std::nullopt;
 }
@@ -147,9 +152,11 @@ std::string_view base_name(std::string_view path) {
 }
 
 std::optional<ContainerRun> read_container_run(const std::vector<Word>& words) {
-  const std::optional<size_t> begin = find_run(words);
-  if (!begin) return std::nullopt;
-  return RunReader(words, *begin).read();
+  const std::optional<RunCommand> command = find_run(words);
+  if (!command) return std::nullopt;
+  auto run = RunReader(words, command->arguments).read();
+  if (run) run->where = words[command->program].text.location();
+  return run;
 }
 
 }  // namespace kvbudget

@@ -9,6 +9,7 @@
 namespace kvbudget {
 
 struct ContainerRun {
+  Location where;  ///< `docker`
   Word image;
   std::vector<Word> entrypoint;  ///< of `--entrypoint`
   std::vector<Word> arguments;   ///< behind the image

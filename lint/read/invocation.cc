@@ -41,9 +41,9 @@ bool is_dynamo_worker(std::string_view name) {
   return name == "dynamo.vllm" || name == "dynamo.vllm.main" || name == "dynamo.vllm.unified_main";
 }
 
-/// Of `python3 -u -m MODULE`, whose `-m` is word `at`: the interpreter, if it is there.
+/// Of `python3 -u -m MODULE`, whose `-m` (or script) is word `at`: the interpreter, if it is there.
 size_t interpreter_of(const std::vector<Word>& words, size_t at) {
-  size_t begin = at;
+  size_t begin = words[at].text.view() == "-m" ? at : at - 1;
   while (begin > 0 && words[begin].text.view().starts_with('-')) --begin;
   return base_name(words[begin].text.view()).starts_with("python") ? begin : at + 1;
 }
@@ -66,6 +66,33 @@ std::optional<EntryPoint> find_entry_point(const std::vector<Word>& words) {
     if (is_dynamo_worker(word(i + 1))) return EntryPoint{begin, i + 2, false, true};
     const bool cli = word(i + 1) == "vllm.entrypoints.cli.main" || word(i + 1) == "vllm";
     if (cli && word(i + 2) == "serve") return EntryPoint{begin, i + 3, true, false};
+  }
+  return std::nullopt;
+}
+
+/// A program of somebody's own that takes vLLM's arguments and a port is taken for a server around
+/// it, unless its name says that it is something else.
+bool is_wrapper_name(std::string_view name) {
+  static constexpr std::array<std::string_view, 9> kOthers = {
+      "bench", "client", "convert", "download", "eval", "proxy", "quant", "router", "test"};
+  return std::none_of(kOthers.begin(), kOthers.end(), [&](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  });
+}
+
+std::optional<EntryPoint> find_wrapper(const std::vector<Word>& words) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i].text.view();
+    if (word.starts_with("--")) return std::nullopt;
+    const bool module = i > 0 && words[i - 1].text.view() == "-m";
+    if (!module && !word.ends_with(".py")) continue;
+    const std::vector<Word> arguments(words.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                                      words.end());
+    if (!is_wrapper_name(base_name(word)) || !look_like_server_arguments(arguments)) {
+      return std::nullopt;
+    }
+    const size_t begin = i > 0 ? interpreter_of(words, module ? i - 1 : i) : i;
+    return EntryPoint{std::min(begin, i), i + 1, false, false};
   }
   return std::nullopt;
 }
@@ -125,7 +152,10 @@ class Finder {
       return add(command, *entry, scope);
     }
     const size_t at = find_shell_script(command.words);
-    if (at == 0) return;
+    if (at == 0) {
+      if (const auto wrapper = find_wrapper(command.words)) add(command, *wrapper, scope);
+      return;
+    }
     const std::optional<std::vector<Word>> outer = std::move(scope.positional);
     scope.positional.emplace(command.words.begin() + static_cast<std::ptrdiff_t>(at) + 1,
                              command.words.end());
@@ -182,7 +212,7 @@ class Finder {
                           (kind == ImageKind::kVllmServer || look_like_vllm_arguments(words));
     if (found_.size() == before && by_image) {
       Invocation& invocation = found_.emplace_back();
-      invocation.where = (words.empty() ? run.image : words.front()).text.location();
+      invocation.where = run.where;
       invocation.serve = image_runs_serve(run.image.text.view());
       invocation.argv = std::move(words);
       invocation.env = scope.environment();
@@ -209,6 +239,23 @@ std::vector<Invocation> find_invocations_in_script(const SourceText& script, She
   Finder finder;
   finder.script(script, scope, 0);
   return finder.take();
+}
+
+EngineStart start_of(Invocation invocation, std::string kind, std::string name) {
+  EngineStart start;
+  start.where = invocation.where;
+  start.kind = std::move(kind);
+  start.name = std::move(name);
+  start.argv = std::move(invocation.argv);
+  start.serve = invocation.serve;
+  start.env = std::move(invocation.env);
+  if (invocation.image) {
+    start.image_known = invocation.image->known;
+    start.image = std::move(invocation.image->text);
+  }
+  start.gpu = std::move(invocation.gpu);
+  start.serves_traffic = invocation.publishes_port;
+  return start;
 }
 
 }  // namespace kvbudget

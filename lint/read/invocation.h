@@ -25,6 +25,9 @@ struct Invocation {
 /// Shells inside (`sh -c SCRIPT`) are read. `scope` holds the environment.
 std::vector<Invocation> find_invocations(const std::vector<Word>& words, ShellScope scope);
 
+/// The start of a program that a file of that kind runs; `file` is the caller's to set.
+EngineStart start_of(Invocation invocation, std::string kind, std::string name);
+
 /// Larger scripts are not read.
 constexpr uint64_t kMaxScriptBytes = uint64_t{2} << 20;
 
