@@ -35,6 +35,7 @@ void add_starts(std::vector<Invocation> invocations, const EngineStart& base, Fi
     EngineStart start = base;
     start.where = place_of(invocation, base);
     start.argv = std::move(invocation.argv);
+    start.wrapper_flags = std::move(invocation.wrapper_flags);
     start.serve = invocation.serve;
     start.env = std::move(invocation.env);
     if (invocation.image) {  // of `docker run`

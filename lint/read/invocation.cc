@@ -182,7 +182,9 @@ class Finder {
     invocation.serve = entry.serve;
     invocation.argv.assign(command.words.begin() + static_cast<std::ptrdiff_t>(entry.end),
                            command.words.end());
-    if (entry.dynamo) invocation.argv = without_dynamo_flags(invocation.argv);
+    if (entry.dynamo) {
+      invocation.argv = without_dynamo_flags(invocation.argv, invocation.wrapper_flags);
+    }
     invocation.env = scope.environment();
     for (const EnvVar& variable : command.env) set_variable(invocation.env, variable);
     for (size_t i = 0; i < entry.begin; ++i) {  // `env NAME=value vllm serve`
@@ -247,6 +249,7 @@ EngineStart start_of(Invocation invocation, std::string kind, std::string name) 
   start.kind = std::move(kind);
   start.name = std::move(name);
   start.argv = std::move(invocation.argv);
+  start.wrapper_flags = std::move(invocation.wrapper_flags);
   start.serve = invocation.serve;
   start.env = std::move(invocation.env);
   if (invocation.image) {

@@ -13,6 +13,7 @@ namespace kvbudget {
 struct Invocation {
   Location where;          ///< the words that name the engine; nowhere when an image starts it
   std::vector<Word> argv;  ///< behind the entry point
+  std::vector<WrapperFlag> wrapper_flags;
   bool serve = true;
   std::vector<EnvVar> env;
   // Known only when a container is started by the command (`docker run`).
