@@ -4,6 +4,8 @@
 #include "lint/read/shell_words.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <string_view>
 
 #include "lint/read/shell_condition.h"
@@ -12,16 +14,29 @@
 namespace kvbudget {
 namespace {
 
-constexpr size_t kMaxBlocks = 200;     // nested compound commands
-constexpr size_t kMaxTestWords = 500;  // of one `[[ … ]]`
+constexpr size_t kMaxBlocks = 200;      // nested compound commands
+constexpr size_t kMaxFunctions = 2000;  // and other commands of one script
+constexpr size_t kMaxTestWords = 500;   // of one `[[ … ]]`
 
 enum class Block { kIf, kLoop, kCase, kGroup, kFunction, kSubshell };
 enum class Separator { kEnd, kAnd, kOr, kPipe };
 
+/// How a function is called: its arguments, and how often.
+struct Calls {
+  std::vector<Word> words;
+  int count = 0;
+};
+using FunctionCalls = std::map<std::string, Calls, std::less<>>;
+
 class ScriptReader {
  public:
-  ScriptReader(const SourceText& text, ShellScope& scope, const ShellVisitor& visit)
-      : reader_(text, scope), scope_(scope), visit_(visit), simple_(reader_, scope) {}
+  ScriptReader(const SourceText& text, ShellScope& scope, const ShellVisitor& visit,
+               const FunctionCalls& calls)
+      : reader_(text, scope),
+        scope_(scope),
+        visit_(visit),
+        calls_(calls),
+        simple_(reader_, scope) {}
 
   void run() {
     while (!reader_.done() && blocks_.size() < kMaxBlocks) command();
@@ -130,7 +145,8 @@ class ScriptReader {
     }
     reader_.skip_blanks();
     if (reader_.peek() != ')') return true;
-    reader_.advance();  // a function: `name ()`
+    reader_.advance();
+    function_ = simple_.first_word();  // `name ()`
     simple_.start(/*piped=*/false);
     function_follows_ = true;
     return true;
@@ -141,10 +157,23 @@ class ScriptReader {
     if (block != Block::kGroup) scope_.enter_branch();
   }
 
+  /// The arguments of a function that is called once are known in its body.
+  void open_function() {
+    open(Block::kFunction);
+    outer_arguments_.push_back(scope_.positional);
+    const auto calls = calls_.find(function_);
+    scope_.positional.reset();
+    if (calls != calls_.end() && calls->second.count == 1) scope_.positional = calls->second.words;
+  }
+
   /// Ends the innermost block if it is of that kind; stray closing words are ignored.
   void close(Block block) {
     if (blocks_.empty() || blocks_.back() != block) return;
     blocks_.pop_back();
+    if (block == Block::kFunction) {
+      scope_.positional = std::move(outer_arguments_.back());
+      outer_arguments_.pop_back();
+    }
     if (block == Block::kSubshell) {
       scope_.drop_branch();
     } else if (block != Block::kGroup) {
@@ -181,7 +210,7 @@ class ScriptReader {
     if (takes_word("done")) return closed(Block::kLoop);
     if (takes_word("esac")) return closed(Block::kCase);
     if (takes_word("{")) {
-      open(function_follows_ ? Block::kFunction : Block::kGroup);
+      function_follows_ ? open_function() : open(Block::kGroup);
       function_follows_ = false;
       return true;
     }
@@ -194,6 +223,7 @@ class ScriptReader {
       std::vector<Word> name;
       reader_.skip_blanks();
       reader_.read_word(name);
+      function_ = name.empty() ? "" : name.front().text.str();
       function_follows_ = true;
       return true;
     }
@@ -308,6 +338,7 @@ class ScriptReader {
   ShellReader reader_;
   ShellScope& scope_;
   const ShellVisitor& visit_;
+  const FunctionCalls& calls_;
   SimpleCommandReader simple_;
   std::vector<Block> blocks_;
   std::vector<Word> subjects_;  // of the open cases
@@ -315,8 +346,10 @@ class ScriptReader {
   Truth status_;      // of the list so far
   Truth own_status_;  // of the command in hand, without `!`
   bool negated_ = false;
-  bool function_follows_ = false;  // behind `name ()`
-  bool expects_pattern_ = false;   // a case begins or an arm has ended
+  std::string function_;                                           // the one that was named last
+  bool function_follows_ = false;                                  // behind `name ()`
+  std::vector<std::optional<std::vector<Word>>> outer_arguments_;  // of the open functions
+  bool expects_pattern_ = false;  // a case begins or an arm has ended
   bool ends_arm_ = false;
   bool ends_subshell_ = false;
 };
@@ -324,7 +357,20 @@ class ScriptReader {
 }  // namespace
 
 void read_shell(const SourceText& script, ShellScope& scope, const ShellVisitor& visit) {
-  ScriptReader(script, scope, visit).run();
+  FunctionCalls calls;
+  const std::string_view text = script.view();
+  const bool functions = text.find("()") != text.npos || text.find("function ") != text.npos;
+  if (functions) {
+    const ShellVisitor count = [&](const ShellCommand& command, ShellScope&) {
+      if (calls.size() >= kMaxFunctions) return;
+      Calls& call = calls[command.words.front().text.str()];
+      if (++call.count == 1) call.words = command.words;
+    };
+    ShellScope unused = scope;
+    const FunctionCalls none;
+    ScriptReader(script, unused, count, none).run();
+  }
+  ScriptReader(script, scope, visit, calls).run();
 }
 
 }  // namespace kvbudget

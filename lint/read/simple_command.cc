@@ -73,13 +73,20 @@ void SimpleCommandReader::apply_assignments(Truth runs) {
   scope_.leave_branch();
 }
 
+/// `$0` stays.
+void SimpleCommandReader::shift() {
+  const bool plain = command_.words.size() == 1 && scope_.positional && scope_.branch_depth() <= 1;
+  if (!plain || scope_.positional->size() < 2) return scope_.positional.reset();
+  scope_.positional->erase(scope_.positional->begin() + 1);
+}
+
 /// Commands that change variables.
 void SimpleCommandReader::built_in() {
   const std::string_view name = command_.words[0].text.view();
   if (name == "set" && command_.words.size() > 1 && command_.words[1].text.view() == "--") {
     scope_.positional.emplace(command_.words.begin() + 1, command_.words.end());
   } else if (name == "shift") {
-    scope_.positional.reset();
+    shift();
   } else if (name == "read" || name == "mapfile" || name == "readarray") {
     for (size_t i = 1; i < command_.words.size(); ++i) {
       const SourceText& word = command_.words[i].text;

@@ -16,6 +16,9 @@ class SimpleCommandReader {
   /// `piped`: behind `|`; what the command before read from a here-document goes on to this one.
   void start(bool piped);
   bool empty() const { return command_.words.empty() && assignments_.empty(); }
+  std::string first_word() const {
+    return command_.words.empty() ? std::string() : command_.words.front().text.str();
+  }
 
   /// Reads a redirection if one stands here. Here-documents are skipped at the end of the line.
   bool placeholder();
@@ -51,6 +54,7 @@ class SimpleCommandReader {
   SourceText body_of(const HereDocument& document);
   void apply_assignments(Truth runs);
   void built_in();
+  void shift();
 
   ShellReader& reader_;
   ShellScope& scope_;

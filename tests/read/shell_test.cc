@@ -183,6 +183,24 @@ TEST_CASE("flags that a branch adds may be there, and no others are given up") {
   }
 }
 
+TEST_CASE("the arguments of a function that is called once are known in it") {
+  const Case cases[] = {
+      {"f() { local m=$1 p=\"$2\"; a $m --p $p \"${@:2}\" $3; }\nf x 8",
+       "<local> ; <a><x><--p><8>?<${@:2}>?<$3> ; <f><x><8>"},
+      {"function f {\n  m=$1; shift; a $m \"$@\"\n}\nf x --y 'z z'",
+       "<shift> ; <a><x><--y><z z> ; <f><x><--y><z z>"},
+      {"f() { a $1; }\nf x\nf y", "<a>?<$1> ; <f><x> ; <f><y>"},
+      {"f() { a $1; }\ng() { f $1; }\ng x", "<a>?<$1> ; <f><x> ; <g><x>"},
+      {"set -- s\nf() { a $1; }\nf $X\na $1", "<set><--><s> ; <a>?<$X> ; <f>?<$X> ; <a><s>"},
+      {"f() { f x; a $1; }\nf() {", "<f><x> ; <a><x>"},
+      {"x() ", ""},
+  };
+  for (const Case& item : cases) {
+    INFO(item.script);
+    CHECK(run(item.script) == item.commands);
+  }
+}
+
 TEST_CASE("expansions change case and cut patterns off") {
   const Case cases[] = {
       {"M=Org/Name-8B; a ${M##*/} ${M#*/} ${M%%-*} ${M%/*} ${M,,} ${M^^}",
