@@ -301,6 +301,8 @@ void find_numbers(Deployment& d) {
             "judge this one by hand");
   }
   for (const std::string& name : numbers.unreadable) {
+    const auto same = [&](const MissingInput& input) { return input.what == name; };
+    if (std::any_of(d.missing.begin(), d.missing.end(), same)) continue;
     missing(d, name,
             "the value of " + name + " is decided elsewhere, or is not one that the engine takes",
             "lint the rendered file");

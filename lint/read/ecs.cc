@@ -33,8 +33,8 @@ void read_variables(const Node& container, EngineStart& start) {
     const Node* name = member(*item, "name");
     const Node* value = member(*item, "value");
     if (name == nullptr || value == nullptr || !name->is_scalar()) continue;
-    const Node pair{.kind = Node::Kind::kMapping,
-                    .entries = {{name->text, std::make_shared<Node>(*value)}}};
+    Node pair;
+    pair.entries.push_back({name->text, std::make_shared<Node>(*value)});
     add_variables(&pair, start.env);
   }
   const Node* secrets = member(container, "secrets");

@@ -27,14 +27,13 @@ bool runs_script(std::string_view program) {
 
 /// Where `cat > FILE` or `tee FILE` writes.
 std::string path_of(const ShellCommand& command) {
-  if (!command.output.empty()) return command.output.front().text.str();
-  for (size_t i = 0; i + 1 < command.words.size(); ++i) {
-    if (base_name(command.words[i].text.view()) != "tee") continue;
-    for (size_t k = i + 1; k < command.words.size(); ++k) {
-      if (!command.words[k].text.view().starts_with('-')) return command.words[k].text.str();
-    }
+  bool tee = false;
+  for (const Word& word : command.words) {
+    const std::string_view text = word.text.view();
+    if (tee && !text.starts_with('-')) return std::string(text);
+    tee = tee || base_name(text) == "tee";
   }
-  return {};
+  return command.output.empty() ? std::string() : command.output.front().text.str();
 }
 
 bool is_script(const ShellCommand& command, const SourceText& text, std::string_view path) {
@@ -92,9 +91,13 @@ std::vector<HereDocument> here_documents(const SourceText& script) {
   ShellScope scope;
   read_shell(script, scope, [&](const ShellCommand& command, ShellScope&) {
     for (const SourceText& text : command.input) {
-      if (documents.size() >= kMaxDocuments) return;
       std::string path = path_of(command);
       const bool script_text = is_script(command, text, path);
+      // Through a pipe the last command decides what it is.
+      std::erase_if(documents, [&](const HereDocument& document) {
+        return document.text.location().range == text.location().range;
+      });
+      if (documents.size() >= kMaxDocuments) return;
       documents.push_back({text, std::move(path), script_text});
     }
   });

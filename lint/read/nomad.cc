@@ -52,7 +52,9 @@ void read_task(const Node& task, EngineStart start, FileContents& out) {
   start.name += "/" + label_of(task);
   for (const Entry& entry : task.entries) {
     const std::string_view key = entry.key.view();
-    if (key == "env") add_environment(*entry.value, start);
+    if (key == "env") {  // a block, hence a list in the parsed body
+      for (const NodePtr& block : entry.value->items) add_environment(*block, start);
+    }
     const Node* device = key == "resources" ? entry.value->find("device") : nullptr;
     if (device != nullptr) read_device(*device, start);
   }

@@ -199,5 +199,5 @@ TEST_CASE("inspect says what a reader finds in real files", "[corpus]") {
               << std::setw(4) << row.right << " of " << std::setw(4) << row.facts << " facts\n";
   }
   CHECK(all.files == 60);
-  CHECK(all.right * 100 >= all.facts * 95);
+  CHECK(all.right * 100 >= all.facts * 99);
 }

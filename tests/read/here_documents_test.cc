@@ -34,7 +34,7 @@ EOF
   const EngineStart start = read_file(file).starts.at(0);
   CHECK(start.kind == "kubernetes");
   CHECK(position_of(start, "8192") == "2:5");
-  CHECK(position_of(start, "org/name") == "11:25");
+  CHECK(position_of(start, "org/name") == "11:26");
 }
 
 TEST_CASE("here-documents are read however they reach their reader") {
