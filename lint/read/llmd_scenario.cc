@@ -5,6 +5,7 @@
 // path of a file that a here-document writes. So the values are rebuilt as nodes and read as such.
 // The tool's own defaults are not in the file and stay unknown.
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,7 +23,8 @@ namespace {
 constexpr std::string_view kPrefix = "LLMDBENCH_";
 constexpr std::string_view kModels = "LLMDBENCH_DEPLOY_MODEL_LIST";
 constexpr std::string_view kReference = "REPLACE_ENV_";
-constexpr int kMaxDepth = 5;  // of references that hold references
+constexpr int kMaxDepth = 5;                        // of references that hold references
+constexpr uint64_t kMaxFilled = uint64_t{4} << 20;  // bytes that references may add up to
 
 bool is_variable_char(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -109,7 +111,7 @@ class Scenario {
         value != nullptr && value->known && value->words.size() == 1 && value->words[0].known &&
         depth < kMaxDepth &&
         (name != kModels || value->words[0].text.view().find(',') == std::string_view::npos);
-    if (known) {
+    if (known && spend(value->words[0].text.size() + 1)) {
       out.append(filled(value->words[0].text, depth + 1));
     } else {
       // As a shell would write it, so that every reader sees that it is not known.
@@ -118,8 +120,14 @@ class Scenario {
     return end;
   }
 
+  bool spend(uint64_t bytes) const {
+    left_ -= std::min(bytes, left_);
+    return left_ > 0;
+  }
+
   ShellScope scope_;
   std::map<std::string, SourceText, std::less<>> files_;
+  mutable uint64_t left_ = kMaxFilled;
 };
 
 /// One of the tool's servers and the prefix of its variables.

@@ -260,3 +260,10 @@ EOF
   CHECK(env_of(start, "VLLM_PORT") == "?");
   CHECK(read_file(SourceFile("s.sh", "LLMDBENCH_DEPLOY_MODEL_LIST=vllm")).starts.empty());
 }
+
+TEST_CASE("references of a scenario that refer to each other end") {
+  std::string script = "export LLMDBENCH_DEPLOY_MODEL_LIST=vllm/x\nexport A=\"";
+  for (int i = 0; i < 20'000; ++i) script += "REPLACE_ENV_A____";
+  script += "\"\nexport LLMDBENCH_VLLM_STANDALONE_ARGS=\"vllm serve m REPLACE_ENV_A\"\n";
+  CHECK(read_file(SourceFile("s.sh", script)).starts.size() == 1);
+}
