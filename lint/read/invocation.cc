@@ -88,7 +88,8 @@ std::optional<EntryPoint> find_wrapper(const std::vector<Word>& words) {
     if (!module && !word.ends_with(".py")) continue;
     const std::vector<Word> arguments(words.begin() + static_cast<std::ptrdiff_t>(i) + 1,
                                       words.end());
-    if (!is_wrapper_name(base_name(word)) || !look_like_server_arguments(arguments)) {
+    const bool own = is_wrapper_name(base_name(word)) && !is_other_server(word);
+    if (!own || !look_like_server_arguments(arguments)) {
       return std::nullopt;
     }
     const size_t begin = i > 0 ? interpreter_of(words, module ? i - 1 : i) : i;

@@ -58,6 +58,23 @@ TEST_CASE("memory that is not counted, and shapes that are overridden, are not j
   CHECK(resolved({"--hf-overrides", R"({"rope_theta":10000})"}).estimate.has_value());
 }
 
+TEST_CASE("variables that leave an engine some cards say how many it has") {
+  const std::pair<const char*, uint32_t> cases[] = {
+      {"CUDA_VISIBLE_DEVICES=0,1", 2},
+      {"HIP_VISIBLE_DEVICES=3", 1},
+      {"ROCR_VISIBLE_DEVICES=0,1,2", 3},
+      {"ZE_AFFINITY_MASK=0", 1},
+      {"NVIDIA_VISIBLE_DEVICES=GPU-1,GPU-2", 2},
+      {"NVIDIA_VISIBLE_DEVICES=all", 0},
+      {"CUDA_VISIBLE_DEVICES=", 0},
+  };
+  for (const auto& [variable, count] : cases) {
+    INFO(variable);
+    const auto start = read_command_line({variable, "vllm", "serve", "m"}).starts.at(0);
+    CHECK(resolve_deployment(start, {}).gpu_count == count);
+  }
+}
+
 TEST_CASE("a flag under a condition of a template is listed as unknown and not judged by") {
   const auto rendered = [](const std::string& lines) {
     const SourceFile file("deployment.yaml", R"(apiVersion: v1
