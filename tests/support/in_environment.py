@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A Python environment with the programs that read our reports.
+"""A Python environment with the programs of others that a test needs.
 
-    readers_setup.py FOLDER REQUIREMENTS [SCRIPT ARGUMENT...]
+    in_environment.py FOLDER REQUIREMENTS [SCRIPT ARGUMENT...]
 
 Makes it, and runs the script in it. Exits with 77, which ctest calls skipped, where the packages
 cannot be had; with 1 where $CI says that they must be.
@@ -37,7 +37,7 @@ def main():
     error = prepare(folder, requirements)
     if error:
         required = os.environ.get("CI")
-        print(f"{'failed' if required else 'skipped'}: no programs that read reports: {error}")
+        print(f"{'failed' if required else 'skipped'}: the packages of {requirements.parent.name}/ cannot be had: {error}")
         return 1 if required else SKIPPED
     if len(sys.argv) == 3:
         return 0
