@@ -43,6 +43,9 @@ only lint/read '^lint/read/' "$std|^(llvm|nlohmann)/"
 only lint/report '^lint/([a-z_]+\.h|(report|engine|memory|models|read)/)' "$std|^nlohmann/"
 only rules '^(rules/|lint/(rule|deployment|diagnostic)\.h|lint/(memory|engine|models|read)/|kernels/layout/)' "$std"
 only plugin/ledger '^(plugin/(ledger|include)|kernels/layout)/' "$std"
+only plugin/shm '^plugin/shm/' "$std|^(fcntl|signal|unistd|sys/[a-z]+)\.h$"
+only plugin/abi '^plugin/(abi|include|ledger|shm)/' "$std"
+only plugin/include '^$' '^std(def|int)\.h$'
 
 nowhere_but 'YAMLParser|YAMLTraits' '^lint/read/(document|yaml_[a-z_]+)\.(cc|h)$'
 nowhere_but '\bcl::(opt|list|alias)\b|CommandLine\.h' '^lint/(command_line\.cc|option_groups\.h)$'
