@@ -311,8 +311,8 @@ void find_numbers(Deployment& d) {
 
 // What makes the engine's parser stop, whatever the memory; empty when nothing does.
 std::string refused_by_parser(const Deployment& d) {
-  if (!d.settings.unknown_flags.empty()) {
-    return "this version does not accept --" + d.settings.unknown_flags.front().name;
+  for (const UnknownFlag& flag : d.settings.unknown_flags) {
+    if (flag.certain) return "this version does not accept --" + flag.name;
   }
   if (!d.settings.refused_words.empty()) return d.settings.refused_words.front().problem;
   for (const auto& [name, setting] : d.settings.all()) {

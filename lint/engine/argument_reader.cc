@@ -175,7 +175,8 @@ const Option* ArgumentReader::resolve(const ParserWord& word, const Name& name) 
   if (const Option* const glued = glued_option(name); glued && fitting.empty()) return glued;
   skip_values_of_unknown(name);
   const bool ambiguous = fitting.size() > 1 && !known_elsewhere;
-  settings_.unknown_flags.push_back({std::move(bare), as_written(word), word.where, ambiguous});
+  settings_.unknown_flags.push_back(
+      {std::move(bare), as_written(word), word.where, ambiguous, !may_be_missing(word)});
   return nullptr;
 }
 

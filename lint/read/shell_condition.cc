@@ -2,16 +2,13 @@
 
 #include "lint/read/shell_condition.h"
 
-#include <fnmatch.h>
-
 #include <charconv>
 #include <string>
 
 namespace kvbudget {
 namespace {
 
-constexpr int kMaxDepth = 40;        // nested parentheses and negations
-constexpr size_t kMaxPattern = 200;  // longer ones can take a matcher very long
+constexpr int kMaxDepth = 40;  // nested parentheses and negations
 
 std::optional<int64_t> whole_number(const Word& word) {
   const std::string_view text = word.text.view();
@@ -36,7 +33,7 @@ Truth compare_numbers(std::string_view op, const Word& left, const Word& right) 
 
 class Test {
  public:
-  explicit Test(const std::vector<Word>& words) : words_(words) {}
+  Test(const std::vector<Word>& words, bool patterns) : words_(words), patterns_(patterns) {}
 
   Truth whole() {
     const Truth value = either();
@@ -95,7 +92,9 @@ class Test {
     pos_ += 3;
     if (op[0] == '-') return compare_numbers(op, left, right);
     if (!left.known || !right.known || op == "=~" || op == "<" || op == ">") return std::nullopt;
-    return fits_pattern(left.text.view(), right.text.view()) == (op != "!=");
+    const bool same = patterns_ ? fits_pattern(left.text.view(), right.text.view())
+                                : left.text.view() == right.text.view();
+    return same == (op != "!=");
   }
 
   Truth unary() {
@@ -117,9 +116,39 @@ class Test {
   }
 
   const std::vector<Word>& words_;
+  const bool patterns_;
   size_t pos_ = 0;
   int depth_ = 0;
 };
+
+/// `[a-c]`, `[!x]` from `p` on: where the pattern goes on if the character fits, else 0. A bracket
+/// that is never closed is the character itself.
+size_t fits_set(char c, std::string_view pattern, size_t p) {
+  size_t i = p + 1;
+  const bool negated = i < pattern.size() && (pattern[i] == '!' || pattern[i] == '^');
+  if (negated) ++i;
+  bool fits = false;
+  for (bool first = true; i < pattern.size(); first = false) {
+    if (pattern[i] == ']' && !first) return fits != negated ? i + 1 : 0;
+    if (i + 2 < pattern.size() && pattern[i + 1] == '-' && pattern[i + 2] != ']') {
+      fits = fits || (pattern[i] <= c && c <= pattern[i + 2]);
+      i += 3;
+    } else {
+      fits = fits || pattern[i] == c;
+      ++i;
+    }
+  }
+  return c == '[' ? p + 1 : 0;
+}
+
+/// Where the pattern goes on behind `p` if its next element fits the character, else 0.
+size_t fits_one(char c, std::string_view pattern, size_t p) {
+  if (p >= pattern.size()) return 0;
+  if (pattern[p] == '?') return p + 1;
+  if (pattern[p] == '[') return fits_set(c, pattern, p);
+  if (pattern[p] == '\\' && p + 1 < pattern.size()) ++p;
+  return pattern[p] == c ? p + 1 : 0;
+}
 
 }  // namespace
 
@@ -132,11 +161,44 @@ Truth truth_and(Truth a, Truth b) {
 
 Truth truth_or(Truth a, Truth b) { return truth_not(truth_and(truth_not(a), truth_not(b))); }
 
-Truth evaluate_test(const std::vector<Word>& words) { return Test(words).whole(); }
+Truth evaluate_test(const std::vector<Word>& words, bool patterns) {
+  return Test(words, patterns).whole();
+}
 
+// After a `*` only the last one needs to be tried again: what stood before it fits already.
 bool fits_pattern(std::string_view text, std::string_view pattern) {
-  if (pattern.size() > kMaxPattern) return false;
-  return fnmatch(std::string(pattern).c_str(), std::string(text).c_str(), 0) == 0;
+  size_t at = 0;
+  size_t p = 0;
+  size_t star = std::string_view::npos;  // the last `*`, and where the text went on behind it
+  size_t behind = 0;
+  while (at < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      behind = at;
+    } else if (const size_t next = fits_one(text[at], pattern, p); next != 0) {
+      p = next;
+      ++at;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      at = ++behind;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+Word literal_pattern(const Word& text) {
+  Word result{text.text.substr(0, 0), text.known};
+  for (size_t i = 0; i < text.text.size(); ++i) {
+    const char c = text.text[i];
+    if (std::string_view("*?[\\").find(c) != std::string_view::npos) {
+      result.text.append('\\', text.text.offset(i));
+    }
+    result.text.append(c, text.text.offset(i));
+  }
+  return result;
 }
 
 }  // namespace kvbudget

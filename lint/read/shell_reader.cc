@@ -291,9 +291,12 @@ void ShellReader::changed(std::string_view name, size_t start, bool splits, Word
   const ShellValue* value = name.empty() ? nullptr : scope_.find(name);
   const bool known = value != nullptr && value->known && value->words.size() == 1 &&
                      value->words[0].known && change.ends_with('}');
-  const auto text = known ? changed_text(value->words[0].text, change.substr(0, change.size() - 1))
-                          : std::nullopt;
-  if (!text || !scope_.spend(text->size() + 1)) {
+  // The pattern is tried at every byte.
+  const uint64_t size = known ? value->words[0].text.size() : 0;
+  const bool paid = known && scope_.spend(size * size / 16 + 1);
+  const auto text =
+      paid ? changed_text(value->words[0].text, change.substr(0, change.size() - 1)) : std::nullopt;
+  if (!text) {
     return add_raw(start, std::min(pos_, text_.size()), builder);
   }
   add_words({Word{*text, true}}, false, splits, builder);

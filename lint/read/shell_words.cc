@@ -79,7 +79,7 @@ class ScriptReader {
     if (name == "false") return false;
     const bool bracket = name == "[" && words.back().text.view() == "]";
     if (!bracket && name != "test") return std::nullopt;
-    return evaluate_test({words.begin() + 1, words.end() - (bracket ? 1 : 0)});
+    return evaluate_test({words.begin() + 1, words.end() - (bracket ? 1 : 0)}, /*patterns=*/false);
   }
 
   /// The status of the list so far: `a && b`.
@@ -256,7 +256,8 @@ class ScriptReader {
       const size_t start = reader_.position();
       const char c = reader_.peek();
       if (!ends_shell_word(c)) {
-        words.push_back(reader_.read_value());
+        const bool right = !words.empty() && is_comparison(words.back().text.view());
+        words.push_back(right ? pattern_word() : reader_.read_value());
         continue;
       }
       reader_.advance((c == '&' || c == '|') && reader_.peek(1) == c ? 2 : 1);
@@ -264,8 +265,16 @@ class ScriptReader {
         words.push_back({reader_.text().substr(start, reader_.position() - start), true});
       }
     }
-    own_status_ = evaluate_test(words);
+    own_status_ = evaluate_test(words, /*patterns=*/true);
     return true;
+  }
+
+  static bool is_comparison(std::string_view op) { return op == "==" || op == "=" || op == "!="; }
+
+  Word pattern_word() {
+    const bool quoted = reader_.peek() == '"' || reader_.peek() == '\'';
+    const Word word = reader_.read_value();
+    return quoted ? literal_pattern(word) : word;
   }
 
   bool for_loop() {
@@ -320,7 +329,7 @@ class ScriptReader {
         return close(Block::kCase);
       } else {
         const size_t before = reader_.position();
-        fits = truth_or(fits, fits_subject(reader_.read_value()));
+        fits = truth_or(fits, fits_subject(pattern_word()));
         if (reader_.position() == before) reader_.advance();
       }
     }

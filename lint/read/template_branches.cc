@@ -70,6 +70,18 @@ void mark_conditional_parts(const SourceFile& file, std::vector<EngineStart>& st
     for (EnvVar& variable : start.env) {
       variable.known = variable.known && !conditional(variable.name);
     }
+    for (ConfigKey& key : start.config) key.known = key.known && !conditional(key.key);
+    if (start.image && conditional(*start.image)) start.image_known = false;
+    const auto drop = [&](auto& number) {
+      const bool elsewhere = number && number->where.file == &file;
+      if (elsewhere && blocks.separate(number->where.range.begin, start.where.range.begin)) {
+        number.reset();
+      }
+    };
+    drop(start.gpu.name);
+    drop(start.gpu.count);
+    drop(start.replicas);
+    drop(start.nodes);
   }
 }
 

@@ -117,6 +117,10 @@ spec:
                                   std::string(words) + "'\n        {{ end }}\n");
     CHECK_FALSE(d.estimate.has_value());
   }
+  const Deployment unknown =
+      rendered("        {{- if .Values.wanted }}\n        - --frobnicate\n        {{- end }}\n");
+  REQUIRE(unknown.estimate.has_value());
+  CHECK(unknown.estimate->verdict != memory::Verdict::kRefuses);
   CHECK(rendered("        {{- if .Values.wanted }}\n        - --disable-log-stats\n"
                  "        {{- end }}\n")
             .estimate.has_value());

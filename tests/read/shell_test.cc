@@ -150,6 +150,9 @@ TEST_CASE("a condition whose operands are known decides which branch counts") {
       {"case $X in *) A=1 ;; esac; a $A", "<a><1>"},
       {"A=1; if false; then a $A; A=2; a $A; fi; a $A", "<false> ; <a><1> ; <a><2> ; <a><1>"},
       {"if true; then : ${A:=1}; else : ${A:=2}; fi; a $A", "<true> ; <:><1> ; <:><2> ; <a><1>"},
+      {"if [[ ab == \"a*\" || ab == 'a?' ]]; then A=1; else A=2; fi; a $A", "<a><2>"},
+      {"if [ ab = a* ]; then A=1; else A=2; fi; a $A", "<[><ab><=><a*><]> ; <a><2>"},
+      {"case ab in \"*\"|'a*') A=1 ;; a*) A=2 ;; esac; a $A", "<a><2>"},
       {"if [[ a; then A=1; fi", ""},
       {"if [ $X ; then A=1; else A=2; fi; a $A", "<[>?<$X> ; <a>?<$A>"},
   };
@@ -211,6 +214,49 @@ TEST_CASE("expansions change case and cut patterns off") {
     INFO(item.script);
     CHECK(run(item.script) == item.commands);
   }
+}
+
+TEST_CASE("patterns of the shell fit texts as a whole") {
+  struct {
+    const char* text;
+    const char* pattern;
+    bool fits;
+  } const cases[] = {
+      {"abc", "abc", true},
+      {"abc", "ab", false},
+      {"abc", "a*", true},
+      {"abc", "*c", true},
+      {"abc", "*b", false},
+      {"abcbc", "a*bc", true},
+      {"abc", "a?c", true},
+      {"abc", "??", false},
+      {"", "*", true},
+      {"", "?", false},
+      {"b", "[a-c]", true},
+      {"d", "[a-c]", false},
+      {"d", "[!a-c]", true},
+      {"]", "[]]", true},
+      {"-", "[a-]", true},
+      {"a*", "a\\*", true},
+      {"ab", "a\\*", false},
+      {"[a", "[a", true},
+      {"x3y", "*[0-9]*", true},
+      {"xyz", "*[!0-9]*", true},
+      {"123", "*[!0-9]*", false},
+      {"aab", "*a*b*c", false},
+      {"", "", true},
+      {"a", "", false},
+  };
+  for (const auto& item : cases) {
+    INFO(item.text << " and " << item.pattern);
+    CHECK(fits_pattern(item.text, item.pattern) == item.fits);
+  }
+  const std::string stars = [] {
+    std::string text;
+    for (int i = 0; i < 1000; ++i) text += "*a";
+    return text + "b";
+  }();
+  CHECK_FALSE(fits_pattern(std::string(2000, 'a'), stars));
 }
 
 TEST_CASE("a command has the here-documents that it reads and the files that it writes") {
