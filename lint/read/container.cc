@@ -36,6 +36,7 @@ void add_starts(std::vector<Invocation> invocations, const EngineStart& base, Fi
     start.where = place_of(invocation, base);
     start.argv = std::move(invocation.argv);
     start.wrapper_flags = std::move(invocation.wrapper_flags);
+    if (!invocation.config.empty()) start.config = std::move(invocation.config);
     start.serve = invocation.serve;
     start.env = std::move(invocation.env);
     if (invocation.image) {  // of `docker run`

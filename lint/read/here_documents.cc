@@ -61,47 +61,50 @@ FileContents read_yaml_text(const SourceFile& file, const SourceText& text) {
 }
 
 /// The word behind `--config`.
-std::string_view config_path(const EngineStart& start) {
-  for (size_t i = 0; i < start.argv.size(); ++i) {
-    const std::string_view word = start.argv[i].text.view();
+std::string_view config_path(const std::vector<Word>& argv) {
+  for (size_t i = 0; i < argv.size(); ++i) {
+    const std::string_view word = argv[i].text.view();
     if (word.starts_with("--config=")) return word.substr(9);
-    if (word == "--config" && i + 1 < start.argv.size()) return start.argv[i + 1].text.view();
+    if (word == "--config" && i + 1 < argv.size()) return argv[i + 1].text.view();
   }
   return {};
 }
 
-bool give_config(const HereDocument& document, std::vector<EngineStart>& starts) {
-  bool given = false;
-  for (EngineStart& start : starts) {
-    const std::string_view path = config_path(start);
-    if (path.empty() || base_name(path) != base_name(document.path)) continue;
-    const Document config = parse_yaml(document.text);
-    if (config.roots.size() != 1 || !start.config.empty()) continue;
-    add_keys(*config.roots.front(), start.config);
-    for (ConfigKey& key : start.config) key.known = key.known && is_known(*key.value);
-    given = true;
-  }
-  return given;
-}
-
 }  // namespace
+
+void add_documents(const ShellCommand& command, std::vector<HereDocument>& documents) {
+  for (const SourceText& text : command.input) {
+    std::string path = path_of(command);
+    const bool script = is_script(command, text, path);
+    // Through a pipe the last command decides what it is.
+    std::erase_if(documents, [&](const HereDocument& document) {
+      return document.text.location().range == text.location().range;
+    });
+    if (documents.size() >= kMaxDocuments) return;
+    documents.push_back({text, std::move(path), script});
+  }
+}
 
 std::vector<HereDocument> here_documents(const SourceText& script) {
   std::vector<HereDocument> documents;
   ShellScope scope;
-  read_shell(script, scope, [&](const ShellCommand& command, ShellScope&) {
-    for (const SourceText& text : command.input) {
-      std::string path = path_of(command);
-      const bool script_text = is_script(command, text, path);
-      // Through a pipe the last command decides what it is.
-      std::erase_if(documents, [&](const HereDocument& document) {
-        return document.text.location().range == text.location().range;
-      });
-      if (documents.size() >= kMaxDocuments) return;
-      documents.push_back({text, std::move(path), script_text});
-    }
-  });
+  read_shell(script, scope,
+             [&](const ShellCommand& command, ShellScope&) { add_documents(command, documents); });
   return documents;
+}
+
+std::vector<ConfigKey> written_config(const std::vector<HereDocument>& documents,
+                                      const std::vector<Word>& argv) {
+  std::vector<ConfigKey> keys;
+  const std::string_view name = base_name(config_path(argv));
+  for (const HereDocument& document : documents) {
+    if (name.empty() || name != base_name(document.path)) continue;
+    const Document config = parse_yaml(document.text);
+    if (config.roots.size() != 1) continue;
+    keys.clear();  // written again
+    add_keys(*config.roots.front(), keys);
+  }
+  return keys;
 }
 
 void mark_unknown_parts(EngineStart& start) {
@@ -120,10 +123,10 @@ void add_written_engines(const SourceFile& file, const std::vector<HereDocument>
       read_script(file, document.text, out);
       continue;
     }
-    if (give_config(document, out.starts) || !mentions_vllm(document.text.view())) continue;
+    if (!mentions_vllm(document.text.view())) continue;
     FileContents inner = read_yaml_text(file, document.text);
     for (EngineStart& start : inner.starts) {
-      // A config file that some engine of the script names in a way that is not followed.
+      // A config file of an engine that the script starts.
       if (start.kind == "vllm-config" && starts_itself) continue;
       out.starts.push_back(std::move(start));
     }

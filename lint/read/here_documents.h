@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lint/read/engine_start.h"
+#include "lint/read/shell_words.h"
 
 namespace kvbudget {
 
@@ -15,10 +16,16 @@ struct HereDocument {
   bool script = false;
 };
 
+/// Adds what a command reads, and where it puts it.
+void add_documents(const ShellCommand& command, std::vector<HereDocument>& documents);
+
 std::vector<HereDocument> here_documents(const SourceText& script);
 
-/// Adds the engines that stand in the documents, and gives the engines in `out` the config files
-/// that they name. `out` holds what the script itself starts.
+/// The keys of the config file that `--config` names, if one of the documents is it.
+std::vector<ConfigKey> written_config(const std::vector<HereDocument>& documents,
+                                      const std::vector<Word>& argv);
+
+/// Adds the engines that stand in the documents. `out` holds what the script itself starts.
 void add_written_engines(const SourceFile& file, const std::vector<HereDocument>& documents,
                          FileContents& out);
 

@@ -10,6 +10,7 @@
 
 #include "lint/read/docker_run.h"
 #include "lint/read/dynamo_flags.h"
+#include "lint/read/here_documents.h"
 #include "lint/read/shell_reader.h"
 #include "lint/read/vllm_names.h"
 
@@ -143,6 +144,7 @@ class Finder {
   }
 
   void command(const ShellCommand& command, ShellScope& scope, int depth) {
+    add_documents(command, documents_);
     if (command.words.empty() || depth > kMaxNesting || found_.size() >= kMaxInvocations) return;
     const std::string_view name = base_name(command.words[0].text.view());
     if (only_talks(name)) return;
@@ -186,6 +188,7 @@ class Finder {
     if (entry.dynamo) {
       invocation.argv = without_dynamo_flags(invocation.argv, invocation.wrapper_flags);
     }
+    invocation.config = written_config(documents_, invocation.argv);
     invocation.env = scope.environment();
     for (const EnvVar& variable : command.env) set_variable(invocation.env, variable);
     for (size_t i = 0; i < entry.begin; ++i) {  // `env NAME=value vllm serve`
@@ -228,6 +231,7 @@ class Finder {
   }
 
   std::vector<Invocation> found_;
+  std::vector<HereDocument> documents_;  // written so far
 };
 
 }  // namespace
@@ -251,6 +255,7 @@ EngineStart start_of(Invocation invocation, std::string kind, std::string name) 
   start.name = std::move(name);
   start.argv = std::move(invocation.argv);
   start.wrapper_flags = std::move(invocation.wrapper_flags);
+  start.config = std::move(invocation.config);
   start.serve = invocation.serve;
   start.env = std::move(invocation.env);
   if (invocation.image) {

@@ -16,6 +16,7 @@ struct Invocation {
   std::vector<WrapperFlag> wrapper_flags;
   bool serve = true;
   std::vector<EnvVar> env;
+  std::vector<ConfigKey> config;  ///< of a config file that the script writes
   // Known only when a container is started by the command (`docker run`).
   std::optional<Word> image;
   GpuRequest gpu;

@@ -164,7 +164,8 @@ void read_container(const Node& container, const Node& spec, const ConfigMaps& c
     }
   }
   for (size_t i = before; i < out.starts.size(); ++i) {
-    out.starts[i].config = mounted_config(files, configs, out.starts[i].argv);
+    EngineStart& found = out.starts[i];
+    if (found.config.empty()) found.config = mounted_config(files, configs, found.argv);
   }
 }
 

@@ -68,6 +68,23 @@ TEST_CASE("a config file that a script writes belongs to the engine that names i
   const FileContents contents = read_file(file);
   REQUIRE(contents.starts.size() == 1);
   CHECK(keys_of(contents.starts[0]) == "max-model-len=4096 max-num-seqs=?$SEQS");
+  const SourceFile pod("pod.yaml", R"(apiVersion: v1
+kind: Pod
+metadata: {name: chat}
+spec:
+  containers:
+    - name: vllm
+      image: vllm/vllm-openai
+      command: [bash, -c]
+      args:
+        - |
+          cat > /tmp/vllm.yaml <<EOF
+          max-model-len: 4096
+          EOF
+          vllm serve org/name --config /tmp/vllm.yaml
+)");
+  REQUIRE(read_file(pod).starts.size() == 1);
+  CHECK(keys_of(read_file(pod).starts[0]) == "max-model-len=4096");
   const SourceFile alone("run.sh",
                          "cat > c.yaml <<EOF\nmodel: m\nmax-model-len: 1\nEOF\nserve c.yaml\n");
   REQUIRE(read_file(alone).starts.size() == 1);
