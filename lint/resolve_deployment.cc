@@ -197,8 +197,18 @@ std::optional<bool> switched(const Deployment& d, std::string_view name) {
   return variable->value.view() != "0";
 }
 
+// get_pp_indices of vllm/distributed/utils.py; what it refuses is left out.
+void find_pipeline_layers(Deployment& d) {
+  const std::vector<uint32_t> layers = d.stated_pipeline_layers();
+  uint64_t sum = 0;
+  for (const uint32_t count : layers) sum += count;
+  if (layers.size() != d.engine.pipeline_parallel || !d.shape || sum != d.shape->num_layers) return;
+  d.engine.pipeline_layers = layers;
+}
+
 // Variables and modes that decide what the profile run measures.
 void find_environment(Deployment& d) {
+  find_pipeline_layers(d);
   d.engine.model_runner_v2 = switched(d, "VLLM_USE_V2_MODEL_RUNNER");
   d.engine.graphs_in_budget = switched(d, "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS");
   const std::string graphs =

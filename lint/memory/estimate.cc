@@ -246,6 +246,7 @@ Estimate estimate(const ModelShape& model, const EngineSettings& settings, const
   e.high = capacity(planner, plans.high, high);
   e.max_model_len = plans.best.ok() ? plans.best.max_model_len : settings.max_model_len;
 
+  for (const Stage& stage : stages) e.stages.push_back(stage.available);
   const size_t rank = tightest(stages, planner, e.max_model_len);
   e.tightest_stage = static_cast<uint32_t>(rank);
   Stage& stage = stages[rank];

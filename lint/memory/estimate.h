@@ -92,9 +92,10 @@ struct Estimate {
   /// Taken beside the budget: CUDA contexts, fragments, graphs where not counted, and what the
   /// sampler's warm-up needs beyond the profile's peak.
   Interval outside;
-  Interval context;             ///< part of `outside`
-  Interval warm_up;             ///< all that the sampler's warm-up needs
-  uint32_t tightest_stage = 0;  ///< pipeline stage of that rank
+  Interval context;                    ///< part of `outside`
+  Interval warm_up;                    ///< all that the sampler's warm-up needs
+  uint32_t tightest_stage = 0;         ///< pipeline stage of that rank
+  std::vector<SignedInterval> stages;  ///< available on each pipeline stage
   std::vector<CacheGroup> groups;
   uint64_t bytes_per_token = 0;  ///< one more token of a long sequence, unpadded
   uint64_t needed_bytes = 0;     ///< for one request of max_model_len
