@@ -32,6 +32,8 @@ struct EnvVar {
 struct GpuRequest {
   std::optional<Located<std::string>>
       name;  ///< as written: GKE label, gpu.product, instance type, "L4"
+  /// Names among which only the cluster decides: several values of a node affinity.
+  std::vector<Located<std::string>> choices{};
   std::optional<Located<uint32_t>> count;  ///< GPUs of one container; absent when "all" or not said
   std::string resource;  ///< "nvidia.com/gpu", "amd.com/gpu", "nvidia.com/mig-1g.10gb" …
 };
