@@ -126,6 +126,30 @@ spec:
             .estimate.has_value());
 }
 
+TEST_CASE("a key under a condition of a config file's template is unknown too") {
+  const auto settings_of = [](const std::string& lines) {
+    const SourceFile file("config.yaml.j2",
+                          "model: Qwen/Qwen2.5-7B-Instruct\nmax-model-len: 8192\n" + lines);
+    Inputs inputs;
+    inputs.engine = Version{0, 19, 0};
+    inputs.gpu = *find_gpu("L4");
+    Deployment d = resolve_deployment(read_file(file).starts.at(0), inputs);
+    d.start = {};  // the file ends here
+    return d;
+  };
+  REQUIRE(settings_of("enforce-eager: true\n").estimate.has_value());
+  for (const char* line : {"enable-lora: true", "max-num-seqs: 8", "quantization: fp8"}) {
+    INFO(line);
+    const Deployment d =
+        settings_of("{% if wanted %}\n" + std::string(line) + "\n{% endif %}\nseed: 1\n");
+    const std::string name = std::string(line).substr(0, std::string(line).find(':'));
+    REQUIRE(d.settings.find(name) != nullptr);
+    CHECK_FALSE(d.settings.find(name)->known);
+    CHECK_FALSE(d.estimate.has_value());
+    CHECK(d.settings.find("seed")->known);
+  }
+}
+
 TEST_CASE("what drafts tokens is loaded too, or named when it is not known") {
   const auto drafting = [](const std::string& config) {
     return resolved({"--speculative-config", config});
