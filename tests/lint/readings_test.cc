@@ -128,17 +128,20 @@ class Reading {
   /// own.
   static std::string meaning(const Deployment& d, const json& ours, const std::string& name,
                              const json& value) {
+    if (name.starts_with("disable-") && value[0] == "true") {
+      const std::string positive = "enable-" + name.substr(8);
+      const json found = ours["settings"].value(positive, json());
+      if (!found.is_null() && found["value"] == "false" && found["line"] == value[1]) {
+        return positive;
+      }
+    }
     for (const UnknownFlag& flag : d.settings.unknown_flags) {
       if (flag.name == name && near(flag.where, value)) return name;
     }
     for (const RefusedWord& word : d.settings.refused_words) {
       if (near(word.where, value)) return name;
     }
-    if (!name.starts_with("disable-") || value[0] != "true") return "";
-    const std::string positive = "enable-" + name.substr(8);
-    const json found = ours["settings"].value(positive, json());
-    const bool same = !found.is_null() && found["value"] == "false" && found["line"] == value[1];
-    return same ? positive : "";
+    return "";
   }
 
   /// Reports keep secrets back.
