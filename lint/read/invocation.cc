@@ -121,6 +121,17 @@ size_t find_shell_script(const std::vector<Word>& words) {
   return 0;
 }
 
+/// Programs that give a command, written as one word, to a shell somewhere else.
+bool hands_on_commands(const std::vector<Word>& words) {
+  static constexpr std::array<std::string_view, 5> kPrograms = {"runuser", "screen", "ssh", "su",
+                                                                "tmux"};
+  for (size_t i = 0; i < words.size() && i < 2; ++i) {  // behind `sudo`
+    const std::string_view name = base_name(words[i].text.view());
+    if (std::find(kPrograms.begin(), kPrograms.end(), name) != kPrograms.end()) return true;
+  }
+  return false;
+}
+
 /// From the first word to the last, if they stand in one line.
 Location span_of(const std::vector<Word>& words, size_t begin, size_t end) {
   Location where = words[begin].text.location();
@@ -155,10 +166,7 @@ class Finder {
       return add(command, *entry, scope);
     }
     const size_t at = find_shell_script(command.words);
-    if (at == 0) {
-      if (const auto wrapper = find_wrapper(command.words)) add(command, *wrapper, scope);
-      return;
-    }
+    if (at == 0) return other_command(command, scope, depth);
     const std::optional<std::vector<Word>> outer = std::move(scope.positional);
     scope.positional.emplace(command.words.begin() + static_cast<std::ptrdiff_t>(at) + 1,
                              command.words.end());
@@ -170,6 +178,17 @@ class Finder {
   }
 
  private:
+  void other_command(const ShellCommand& command, ShellScope& scope, int depth) {
+    if (const auto wrapper = find_wrapper(command.words)) return add(command, *wrapper, scope);
+    if (!hands_on_commands(command.words)) return;
+    for (const Word& word : command.words) {
+      if (word.text.view().find(' ') == std::string_view::npos) continue;
+      scope.enter_branch();
+      script(word.text, scope, depth + 1);
+      scope.drop_branch();
+    }
+  }
+
   void eval(const ShellCommand& command, ShellScope& scope, int depth) {
     SourceText text;
     for (size_t i = 1; i < command.words.size(); ++i) {
