@@ -1,7 +1,7 @@
 # kvbudget in an image of its own, for pipelines that have no compiler at hand:
 #
 #   docker build -t kvbudget .
-#   docker run --rm -v "$PWD:/work:ro" kvbudget lint deploy/
+#   docker run --rm -v "$PWD:/repo:ro" kvbudget lint deploy/
 FROM debian:12-slim AS build
 WORKDIR /src
 COPY . .
@@ -18,6 +18,6 @@ RUN apt-get update \
     && git config --system --add safe.directory '*'
 COPY --from=build /src/build/release/kvbudget /usr/local/bin/kvbudget
 USER 10001:10001
-WORKDIR /work
+WORKDIR /repo
 ENTRYPOINT ["kvbudget"]
 CMD ["lint"]

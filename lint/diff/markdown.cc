@@ -5,11 +5,13 @@
 // them may act as Markdown, HTML, a mention or a reference.
 #include <algorithm>
 #include <ostream>
+#include <sstream>
 #include <string_view>
 
 #include "lint/diff/writers.h"
 #include "lint/report/report.h"
 #include "lint/report/snippet.h"
+#include "lint/report/utf8.h"
 
 namespace kvbudget {
 namespace {
@@ -18,25 +20,25 @@ constexpr std::string_view kMark = "<!-- kvbudget diff -->";
 constexpr size_t kMostDeployments = 20;
 constexpr size_t kMostSettings = 6;
 constexpr size_t kMostFindings = 10;
-constexpr size_t kMostTextBytes = 400;
+constexpr size_t kMostTextPoints = 400;
+constexpr size_t kMostBytes = 20000;  // the findings of files come behind
 
 // Letters, digits and what prose is made of stay; everything else becomes a character reference.
 std::string escaped(std::string_view text) {
   constexpr std::string_view kPlain = " ,.;:()/=+-%'\"";
   std::string result;
-  const std::string clean = printable(text.substr(0, kMostTextBytes));
-  for (const char c : clean) {
+  for (const char c : printable(shortened(text, kMostTextPoints))) {
     const auto byte = static_cast<unsigned char>(c);
     const bool plain =
         byte >= 0x80 || std::isalnum(byte) != 0 || kPlain.find(c) != std::string_view::npos;
     result += plain ? std::string(1, c) : "&#" + std::to_string(byte) + ";";
   }
-  return result + (text.size() > kMostTextBytes ? "…" : "");
+  return result;
 }
 
 // Between backticks nothing acts but a backtick.
 std::string code(std::string_view text) {
-  std::string clean = printable(text.substr(0, kMostTextBytes));
+  std::string clean = printable(shortened(text, kMostTextPoints));
   std::replace(clean.begin(), clean.end(), '`', '\'');
   return "`" + clean + "`";
 }
@@ -50,6 +52,7 @@ void write_heading(const DeploymentChange& change, std::ostream& out) {
   out << "\n**" << code(deployment_name(d)) << "**";
   if (const Location& where = d.start.where) out << " in " << code(where.file->path());
   if (change.base == nullptr) out << " (added)";
+  if (change.base == nullptr && !d.model.empty()) out << ": " << code(d.model);
   if (change.head == nullptr) out << " (removed)";
   for (size_t i = 0; i < std::min(change.settings.size(), kMostSettings); ++i) {
     const SettingChange& setting = change.settings[i];
@@ -141,6 +144,21 @@ std::vector<const DeploymentChange*> worst_first(const DiffReport& report) {
   return order;
 }
 
+// As many as fit into one comment.
+void write_changes(const std::vector<const DeploymentChange*>& order, std::ostream& out) {
+  size_t shown = 0;
+  size_t bytes = 0;
+  while (shown < std::min(order.size(), kMostDeployments)) {
+    std::ostringstream one;
+    write_change(*order[shown], one);
+    bytes += one.str().size();
+    if (bytes > kMostBytes) break;
+    out << one.str();
+    ++shown;
+  }
+  if (shown < order.size()) out << "\nand " << order.size() - shown << " more deployments\n";
+}
+
 }  // namespace
 
 void write_diff_markdown(const DiffView& view, std::ostream& out) {
@@ -150,13 +168,7 @@ void write_diff_markdown(const DiffView& view, std::ostream& out) {
     return;
   }
   out << "### kvbudget: " << diff_summary(report) << ' ' << kMark << '\n';
-  const std::vector<const DeploymentChange*> order = worst_first(report);
-  for (size_t i = 0; i < std::min(order.size(), kMostDeployments); ++i) {
-    write_change(*order[i], out);
-  }
-  if (order.size() > kMostDeployments) {
-    out << "\nand " << order.size() - kMostDeployments << " more deployments\n";
-  }
+  write_changes(worst_first(report), out);
   if (!report.new_findings.empty() || !report.gone_findings.empty()) out << '\n';
   write_findings("new", report.new_findings, out);
   write_findings("gone", report.gone_findings, out);

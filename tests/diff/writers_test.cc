@@ -96,6 +96,34 @@ TEST_CASE("nothing in a change's files acts in the comment") {
   CHECK(text.find("&#64;team see &#35;1 &#60;script&#62; &#42;&#42;bold") != std::string::npos);
 }
 
+TEST_CASE("an added deployment shows what it serves, a removed one that it is gone") {
+  Fixture fixture;
+  fixture.head.deployments[0].start.name = "service code";
+  CHECK(fixture.write(write_diff_markdown) ==
+        "### kvbudget: 1 deployment added, 1 deployment removed <!-- kvbudget diff -->\n"
+        "\n"
+        "**`service code`** in `a.yaml` (added): `org/name`\n"
+        "\n"
+        "- **starts**: 4.00 GiB are left\n"
+        "- KV tokens: 1,048,576\n"
+        "- concurrency at max-model-len: 128\n"
+        "- longest context: 1,048,576\n"
+        "\n"
+        "**`service chat`** in `a.yaml` (removed)\n"
+        "\n"
+        "\n"
+        "<sub>main → working tree</sub>\n");
+}
+
+TEST_CASE("a text that is cut stays UTF-8") {
+  Fixture fixture;
+  fixture.head.deployments[0].estimate->verdict = memory::Verdict::kUnsure;
+  fixture.head.deployments[0].estimate->because = std::string(399, 'x') + "ü and more";
+  const std::string text = fixture.write(write_diff_markdown);
+  CHECK(text.find("x\xC3") == std::string::npos);
+  CHECK(text.find("…\n") != std::string::npos);
+}
+
 TEST_CASE("a comment stays short however much changes") {
   Fixture fixture;
   fixture.base.deployments.clear();
@@ -108,6 +136,13 @@ TEST_CASE("a comment stays short however much changes") {
   const std::string text = fixture.write(write_diff_markdown);
   CHECK(text.size() < 65536);
   CHECK(text.find("and 481 more deployments") != std::string::npos);
+  for (Deployment& d : fixture.head.deployments) d.model = std::string(1000, '<');
+  for (int i = 0; i < 5000; ++i) {
+    Diagnostic& finding = fixture.head.findings.emplace_back(finding_at(fixture.file, "x"));
+    finding.message = std::string(1000, '<');
+    finding.deployment = i % 100;
+  }
+  CHECK(fixture.write(write_diff_markdown).size() < 65536);
 }
 
 TEST_CASE("numbers get as many digits as it takes to see the difference") {
