@@ -13,8 +13,12 @@ std::string message_with_notes(const Diagnostic& finding, NotesShown shown) {
     }
     text += note.message;
   }
-  if (finding.fix && shown == NotesShown::kAll) text += "\nfix: " + finding.fix->description;
+  if (finding.fix && shown == NotesShown::kAll) text += "\nfix: " + fix_text(*finding.fix);
   return text;
+}
+
+std::string fix_text(const Fix& fix) {
+  return fix.description + (fix.safe ? "" : " (changes what the service does)");
 }
 
 std::string rule_title(const Diagnostic& finding) {

@@ -12,6 +12,9 @@ enum class NotesShown { kUnplaced, kAll };  ///< kUnplaced: those that name no p
 /// The message and its notes, one a line.
 std::string message_with_notes(const Diagnostic& finding, NotesShown shown);
 
+/// What a fix does, and whether it needs a second look.
+std::string fix_text(const Fix& fix);
+
 /// "KVB103 max-model-len-exceeds-kv"
 std::string rule_title(const Diagnostic& finding);
 

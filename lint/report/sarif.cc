@@ -99,7 +99,7 @@ class Writer {
     json["partialFingerprints"] = {{"kvbudget/v1", finding.fingerprint}};
     Json changes = finding.fix ? artifact_changes(*finding.fix) : Json::array();
     if (!changes.empty()) {
-      json["fixes"] = {{{"description", text_json(finding.fix->description)},
+      json["fixes"] = {{{"description", text_json(fix_text(*finding.fix))},
                         {"artifactChanges", std::move(changes)}}};
     }
     return json;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "lint/report/details.h"
 #include "lint/report/report.h"
 #include "lint/report/snippet.h"
 
@@ -56,8 +57,8 @@ void write_finding(const Diagnostic& finding, const Palette& colours, std::ostre
   write_snippet(finding.where, replacement_below(finding), colours, out);
   for (const Note& note : finding.notes) write_note(note, colours, out);
   if (!finding.fix) return;
-  out << "  " << colours.caret << "fix: " << colours.reset << printable(finding.fix->description)
-      << (finding.fix->safe ? "" : " (changes what the service does)") << '\n';
+  out << "  " << colours.caret << "fix: " << colours.reset << printable(fix_text(*finding.fix))
+      << '\n';
 }
 
 std::string counted(size_t count, std::string_view noun) {

@@ -134,13 +134,13 @@ def check_terminal(folder):
     yield "CLICOLOR_FORCE asks for them", b"\x1b[1;31merror" in run(folder, "d", CLICOLOR_FORCE="1").stdout
     yield "a terminal gets colours", b"\x1b[1;31merror" in on_terminal(folder, "d")
     yield "NO_COLOR refuses them", b"\x1b[" not in on_terminal(folder, "d", NO_COLOR="1")
-    # Standard input that takes its time, between two files.
+    # Standard input that takes its time, between two files; long enough for a slow start as well.
     slow = ("d/plain.yaml", "-", "d/clean.yaml", "--jobs=1", "--select=KVB000")
-    shown = on_terminal(folder, *slow, delay=0.8)
+    shown = on_terminal(folder, *slow, delay=2.5)
     yield "a long run shows how far it is", b"\r\x1b[Kkvbudget: 2 of 3 files\r\x1b[K" in shown
-    yield "unless it is quiet", b" of 3 files" not in on_terminal(folder, *slow, "--quiet", delay=0.8)
+    yield "unless it is quiet", b" of 3 files" not in on_terminal(folder, *slow, "--quiet", delay=2.5)
     with tempfile.TemporaryFile() as errors:
-        on_terminal(folder, *slow, delay=0.8, stderr=errors)
+        on_terminal(folder, *slow, delay=2.5, stderr=errors)
         yield "a stream that is no terminal gets nothing", errors.tell() == 0
 
 

@@ -10,13 +10,9 @@ spec:
   containers:
     - name: vllm
       image: vllm/vllm-openai:v0.18.0
-      args:
-        - --model=Qwen/Qwen2.5-7B-Instruct
-        - --served-model-name=\U0001f600 "größe" <&'>
-        - --swap-space=16
-        - --max-modle-len=8192
-        - --disable-log-requests
-        - --no-such-flag="a, b: 100% <x> {{0}} [y](z)"
+      args: [--model=Qwen/Qwen2.5-7B-Instruct, '--served-model-name=\U0001f600 "größe" <&>',
+             '\U0001f600ß', --swap-space=16, --max-modle-len=8192, --disable-log-requests,
+             '--no-such-flag="a, b: 100% <x> {{0}} [y](z)"']
 ---
 name: a
 name: b

@@ -55,7 +55,7 @@ TEST_CASE("a result has level, place, related places, fix and fingerprint") {
   finding.fix.emplace().description = "lower it";
   finding.fix->edits.push_back({place(file, "8192"), "4096"});
   finding.fingerprint = "abc:1";
-  const Json expected = Json::parse(R"({
+  const Json expected = Json::parse(R"json({
     "ruleId": "KVB103", "ruleIndex": 1, "level": "error",
     "message": {"text": "max-model-len 8192 needs 16.00 GiB\n15.00 GiB are left"},
     "locations": [{"physicalLocation": {
@@ -65,11 +65,12 @@ TEST_CASE("a result has level, place, related places, fix and fingerprint") {
       "artifactLocation": {"uri": "deploy/my%20chat.yaml"},
       "region": {"startLine": 1, "startColumn": 1, "endLine": 1, "endColumn": 2}}}],
     "partialFingerprints": {"kvbudget/v1": "abc:1"},
-    "fixes": [{"description": {"text": "lower it"}, "artifactChanges": [{
-      "artifactLocation": {"uri": "deploy/my%20chat.yaml"},
-      "replacements": [{
-        "deletedRegion": {"startLine": 2, "startColumn": 6, "endLine": 2, "endColumn": 10},
-        "insertedContent": {"text": "4096"}}]}]}]})");
+    "fixes": [{"description": {"text": "lower it (changes what the service does)"},
+      "artifactChanges": [{
+        "artifactLocation": {"uri": "deploy/my%20chat.yaml"},
+        "replacements": [{
+          "deletedRegion": {"startLine": 2, "startColumn": 6, "endLine": 2, "endColumn": 10},
+          "insertedContent": {"text": "4096"}}]}]}]})json");
   CHECK(run_of(report)["results"][0] == expected);
 }
 

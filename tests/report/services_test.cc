@@ -1,7 +1,10 @@
 // The formats of GitHub's and GitLab's pipelines, and JUnit's XML.
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <sstream>
 
+#include "lint/report/utf8.h"
 #include "tests/report/sample.h"
 #include "tests/support/catch.h"
 
@@ -32,7 +35,7 @@ TEST_CASE("a GitHub annotation names the place and the rule, with notes below th
   CHECK(written(write_github, report) ==
         "::error file=a.yaml,line=2,col=6,endLine=2,endColumn=10,title=KVB103 "
         "max-model-len-exceeds-kv::max-model-len 8192 needs 16.00 GiB%0A100 %25 of it%0Aa.yaml:1: "
-        "set here%0Afix: lower it\n");
+        "set here%0Afix: lower it (changes what the service does)\n");
 }
 
 TEST_CASE("nothing in a path or message ends a GitHub annotation early") {
@@ -128,4 +131,30 @@ TEST_CASE("JUnit's XML takes any bytes") {
   CHECK(contains(text, "<testsuite name=\"a&lt;&amp;&quot;&gt;&#10;.yaml\""));
   const std::string fffd = "\xEF\xBF\xBD";
   CHECK(contains(text, "message=\"" + fffd + fffd + " ]]&gt; " + fffd + " " + fffd + " &#9;end\""));
+}
+
+TEST_CASE("no bytes at all break a format") {
+  std::mt19937 random(1);
+  for (int round = 0; round < 300; ++round) {
+    std::string bytes(40, '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random() % 256);
+    const SourceFile file(bytes, bytes);
+    Report report;
+    Diagnostic& finding = report.findings.emplace_back();
+    finding.rule = "KVB103";
+    finding.where = {&file, {3, 30}};
+    finding.message = bytes;
+    finding.notes = {{bytes, {}}, {bytes, {&file, {0, 40}}}};
+    finding.fix = Fix{false, bytes, {{{&file, {5, 9}}, bytes}}};
+    CHECK(Json::accept(written(write_sarif, report)));
+    CHECK(Json::accept(written(write_gitlab, report)));
+    const std::string github = written(write_github, report);
+    CHECK(github.find('\n') == github.size() - 1);
+    const std::string junit = written(write_junit, report);
+    CHECK(valid_utf8(junit) == junit);
+    const bool has_control = std::any_of(junit.begin(), junit.end(), [](char c) {
+      return static_cast<unsigned char>(c) < 0x20 && c != '\n';
+    });
+    CHECK_FALSE(has_control);
+  }
 }
