@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 
+#include "lint/read/docker_surroundings.h"
 #include "lint/read/shell_words.h"
 #include "lint/read/vllm_names.h"
 
@@ -68,6 +69,7 @@ class RunReader {
   RunReader(const std::vector<Word>& words, size_t begin) : words_(words), pos_(begin) {}
 
   std::optional<ContainerRun> read() {
+    run_.around.whole = true;
     while (pos_ < words_.size() && words_[pos_].text.view().substr(0, 1) == "-" &&
            words_[pos_].text.size() > 1) {
       flag();
@@ -90,6 +92,8 @@ class RunReader {
     if (has_glued_value(text)) return option(text.substr(0, 2), {word.text.substr(2), word.known});
     if (is_switch(text)) {
       run_.publishes_port = run_.publishes_port || text == "-P" || text == "--publish-all";
+      run_.around.read_only_root = run_.around.read_only_root || text == "--read-only";
+      run_.around.other_gpu_access = run_.around.other_gpu_access || text == "--privileged";
       return;
     }
     if (pos_ < words_.size()) option(text, words_[pos_++]);
@@ -104,6 +108,8 @@ class RunReader {
       run_.entrypoint = split_words(value);
     } else if (name == "-p" || name == "--publish") {
       run_.publishes_port = true;
+    } else {
+      add_docker_option(name, value, run_.around);
     }
   }
 
@@ -130,6 +136,7 @@ class RunReader {
   void skip_unknown_flags() {
     if (pos_ >= words_.size() || words_[pos_].known) return;
     if (image_kind(words_[pos_].text.view()) != ImageKind::kOther) return;
+    run_.around.whole = false;
     for (size_t i = pos_ + 1; i < words_.size(); ++i) {
       const std::string_view text = words_[i].text.view();
       if (text.substr(0, 1) == "-" || text == "vllm") return;

@@ -16,6 +16,7 @@ struct ContainerRun {
   std::vector<EnvVar> env;
   GpuRequest gpu;
   bool publishes_port = false;
+  Surroundings around;
 };
 
 std::optional<ContainerRun> read_container_run(const std::vector<Word>& words);

@@ -242,7 +242,9 @@ class Finder {
       invocation.argv = std::move(words);
       invocation.env = scope.environment();
     }
+    const auto around = std::make_shared<const Surroundings>(run.around);
     for (size_t i = before; i < found_.size(); ++i) {
+      found_[i].around = around;
       found_[i].image = run.image;
       found_[i].gpu = run.gpu;
       found_[i].publishes_port = run.publishes_port;

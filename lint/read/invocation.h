@@ -21,6 +21,7 @@ struct Invocation {
   std::optional<Word> image;
   GpuRequest gpu;
   bool publishes_port = false;
+  std::shared_ptr<const Surroundings> around;
 };
 
 /// What `words` start, run as they are (a container's command, argv of our own command line).

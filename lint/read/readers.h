@@ -20,6 +20,9 @@ class WorkLimit {
   uint64_t bytes_ = uint64_t{64} << 20;
 };
 
+/// What a look through the documents of a file costs, for each.
+constexpr uint64_t kRootBytes = 16;
+
 /// The YAML documents of one file; readers look at one and may need its siblings (ConfigMaps).
 struct YamlFile {
   const SourceFile& file;
