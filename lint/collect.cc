@@ -74,7 +74,11 @@ void resolve_file(const SourceFile& file, bool named, const Resolver& resolve, I
     if (auto why = why_unreadable(file)) contents.errors.push_back(std::move(*why));
   }
   outcome.errors = std::move(contents.errors);
-  for (const EngineStart& start : contents.starts) outcome.deployments.push_back(resolve(start));
+  for (const EngineStart& start : contents.starts) {
+    outcome.deployments.push_back(resolve(start));
+    const std::vector<SyntaxError>& faults = outcome.deployments.back().workload_faults;
+    outcome.errors.insert(outcome.errors.end(), faults.begin(), faults.end());
+  }
 }
 
 FileOutcome visit(const FoundFile& found, const Resolver& resolve, Io& io) {

@@ -51,6 +51,7 @@ struct Deployment {
   memory::EngineSettings
       engine;  ///< numbers in force, defaults applied (sound only as far as inputs are known)
   Workload workload;  ///< that the service is meant for; empty where nobody says
+  std::vector<SyntaxError> workload_faults;  ///< in the annotation that says so
   std::optional<memory::Estimate> estimate;  ///< null when an input is missing
   std::vector<MissingInput> missing;         ///< why there is no estimate
 

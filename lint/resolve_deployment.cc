@@ -347,12 +347,21 @@ void find_estimate(Deployment& d) {
   d.estimate->because = refused;
 }
 
+// What stands at the workload itself is nearer than the project file.
+void find_workload(Deployment& d, const Inputs& inputs) {
+  d.workload = inputs.project.workload;
+  const Surroundings* around = d.start.around.get();
+  if (around != nullptr && around->load) {
+    read_workload(*around->load, d.workload, d.workload_faults);
+  }
+}
+
 }  // namespace
 
 Deployment resolve_deployment(const EngineStart& start, const Inputs& inputs) {
   Deployment d;
   d.start = start;
-  d.workload = inputs.project.workload;
+  find_workload(d, inputs);
   find_version(d, inputs);
   find_settings(d, inputs);
   find_model(d, inputs);
