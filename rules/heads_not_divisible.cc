@@ -84,6 +84,7 @@ apiVersion: v1
 kind: Pod
 metadata: {name: chat}
 spec:
+  hostIPC: true
   nodeSelector: {cloud.google.com/gke-accelerator: nvidia-h100-80gb}
   containers:
     - name: vllm
@@ -98,6 +99,7 @@ apiVersion: v1
 kind: Pod
 metadata: {name: chat}
 spec:
+  hostIPC: true
   nodeSelector: {cloud.google.com/gke-accelerator: nvidia-h100-80gb}
   containers:
     - name: vllm

@@ -78,6 +78,7 @@ apiVersion: v1
 kind: Pod
 metadata: {name: chat}
 spec:
+  hostIPC: true
   nodeSelector: {cloud.google.com/gke-accelerator: nvidia-l4}
   containers:
     - name: vllm
@@ -93,6 +94,7 @@ apiVersion: v1
 kind: Pod
 metadata: {name: chat}
 spec:
+  hostIPC: true
   nodeSelector: {cloud.google.com/gke-accelerator: nvidia-l4}
   containers:
     - name: vllm
