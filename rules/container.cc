@@ -17,7 +17,7 @@ bool is_service(const Deployment& d) {
   if (d.start.kind == "kubernetes") {
     return d.start.around != nullptr && d.start.around->controlled;
   }
-  constexpr std::array<std::string_view, 11> kKinds = {"compose", "kserve", "helm-values", "aibrix",
+  constexpr std::array<std::string_view, 13> kKinds = {"compose", "kserve", "helm-values", "aibrix",
                                                        "dynamo",  "kaito",  "kthena",      "kubeai",
                                                        "llmaz",   "ome",    "ray"};
   return std::find(kKinds.begin(), kKinds.end(), d.start.kind) != kKinds.end();

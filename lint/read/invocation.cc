@@ -281,6 +281,7 @@ EngineStart start_of(Invocation invocation, std::string kind, std::string name) 
   start.env = std::move(invocation.env);
   if (invocation.image) {
     start.image_known = invocation.image->known;
+    start.around = std::move(invocation.around);
     start.image = std::move(invocation.image->text);
   }
   start.gpu = std::move(invocation.gpu);
