@@ -30,7 +30,10 @@ void add_other_ports(const Deployment& d, std::set<std::string>& ports) {
   }
   for (const EnvVar& variable : d.start.env) {
     const std::string& value = variable.value.str();
-    if (variable.name.view().ends_with("PORT") && is_port_number(value)) ports.insert(value);
+    // Taken for the API's port by many; it is where the ports inside the engine begin.
+    const bool internal = variable.name.view() == "VLLM_PORT";
+    const bool port = variable.name.view().ends_with("PORT") && is_port_number(value);
+    if (port && !internal) ports.insert(value);
   }
   if (!d.settings.is_true("data-parallel-multi-port-external-lb")) return;
   constexpr int64_t kSupervisor = 9256;

@@ -32,7 +32,9 @@ std::optional<Pinned> pinned_devices(const Deployment& d, const Surroundings& ar
   if (auto pinned = by_variable(d, "NVIDIA_VISIBLE_DEVICES")) {
     if (!granted || pinned->devices == "all") return pinned;
   }
-  if (around.compose && d.start.gpu.count) return Pinned{"0", d.start.gpu.count->where};
+  if (around.compose && !d.start.gpu.resource.empty()) {
+    return Pinned{"0", d.start.gpu.count ? d.start.gpu.count->where : d.start.replicas->where};
+  }
   return std::nullopt;
 }
 
@@ -69,7 +71,7 @@ Each replica takes `gpu-memory-utilization` of the whole card; the second finds 
 takes the memory of the first.
 
 ## How it is computed
-Compose: `device_ids`, a `count` (which gives every replica the first GPUs), $CUDA_VISIBLE_DEVICES or
+Compose: `device_ids`, GPUs by number or all (which gives every replica the first ones), $CUDA_VISIBLE_DEVICES or
 $NVIDIA_VISIBLE_DEVICES with more than one replica. An error when the replicas' shares are more than the card.
 Kubernetes: the two variables with more than one replica and no GPU resource, or
 $NVIDIA_VISIBLE_DEVICES=all, which overrides what the device plugin gives; a warning, since replicas may land on

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "lint/read/compose_text.h"
 #include "lint/read/container.h"
 #include "lint/read/docker_surroundings.h"
 #include "lint/read/quantity.h"
@@ -95,14 +96,35 @@ void read_dependencies(const Node& service, Surroundings& around) {
   }
 }
 
+/// Colons outside of `${…}`.
+int count_colons(std::string_view text) {
+  int depth = 0;
+  int colons = 0;
+  for (const char c : text) {
+    if (c == '{') ++depth;
+    if (c == '}') --depth;
+    if (c == ':' && depth == 0) ++colons;
+  }
+  return colons;
+}
+
+/// Whether "8000:8000" or "IP:8000:8000" is reached from other machines. An address that only the
+/// caller's environment knows is taken for a local one.
+bool is_published_to_all(const Node& item) {
+  const Node* host = item.find("host_ip");
+  if (host == nullptr && item.is_mapping()) return item.find("published") != nullptr;
+  const Word word = interpolate(host != nullptr ? *host : item);
+  const std::string_view text = word.text.view();
+  if (!word.known) return host == nullptr && count_colons(text) < 2;
+  return !text.starts_with("127.") && !text.starts_with("localhost") && !text.starts_with("[::1]");
+}
+
 void read_ports(const Node& service, Surroundings& around) {
   const Node* ports = service.find("ports");
   if (ports == nullptr) return;
   for (const NodePtr& item : ports->items) {
-    const Node* host = item->find("host_ip");
-    const std::string_view text = host != nullptr ? host->scalar() : item->scalar();
-    const bool local = text.starts_with("127.") || text.starts_with("localhost");
-    if (!local) around.exposures.push_back({"a port published on every interface", item->where});
+    if (!is_published_to_all(*item)) continue;
+    around.exposures.push_back({"a port published on every interface", item->where});
   }
 }
 

@@ -177,6 +177,23 @@ services:
   CHECK(s.gpu_devices == std::vector<std::string>{"0", "3"});
 }
 
+TEST_CASE("a published port is open unless its address is this machine's") {
+  const auto open = [](const std::string& port) {
+    return !around(
+                "services:\n  chat:\n    image: vllm/vllm-openai:v0.19.0\n"
+                "    command: [\"--model=org/name\"]\n    ports:\n      - " +
+                port + "\n")
+                .exposures.empty();
+  };
+  CHECK(open("8000:8000"));
+  CHECK(open("\"${PORT}:8000\""));
+  CHECK(open("\"${BIND:-0.0.0.0}:8000:8000\""));
+  CHECK(open("{target: 8000, published: 8000}"));
+  CHECK_FALSE(open("\"${BIND:-127.0.0.1}:8000:8000\""));
+  CHECK_FALSE(open("\"${BIND}:8000:8000\""));
+  CHECK_FALSE(open("{target: 8000, published: 8000, host_ip: 127.0.0.1}"));
+}
+
 TEST_CASE("docker run is described by the same words") {
   const SourceFile file("run.sh",
                         "docker run --gpus all --shm-size 2g -m 32g --cpus=6 -u 1000:1000 "
