@@ -17,6 +17,12 @@ bool sizes_are_known(const Deployment& d) {
          });
 }
 
+// Slices of a card are asked for to get their memory, and each is a device of its own.
+bool are_whole_cards(const Deployment& d) {
+  const std::string& resource = d.start.gpu.resource;
+  return resource.empty() || resource == "nvidia.com/gpu" || resource == "amd.com/gpu";
+}
+
 bool is_in_container(const Deployment& d) {
   return d.start.around && (d.start.around->kubernetes || d.start.around->compose);
 }
@@ -36,7 +42,7 @@ bool stands_alone(const Neighbours& file, const Deployment& d) {
 void check(const Neighbours& file, Reporter& reporter) {
   for (size_t i = 0; i < file.deployments.size(); ++i) {
     const Deployment& d = file.deployments[i];
-    if (!d.gpu_count_where || !is_in_container(d)) continue;
+    if (!d.gpu_count_where || !is_in_container(d) || !are_whole_cards(d)) continue;
     if (d.spans_other_machines() || spreads_over_pods(d)) continue;
     const uint64_t ranks = d.local_ranks();
     if (ranks >= d.gpu_count || !sizes_are_known(d) || !stands_alone(file, d)) continue;

@@ -14,6 +14,14 @@ bool has_weights(const Deployment& d, bool (*test)(const Weight&)) {
   return std::any_of(d.shape->weights.begin(), d.shape->weights.end(), test);
 }
 
+bool is_plain_fp8(const Weight& weight) {
+  return weight.format.type == ElementType::kFloat8E4M3 && weight.format.group != 32;
+}
+
+bool is_mxfp8(const Weight& weight) {
+  return weight.format.type == ElementType::kFloat8E4M3 && weight.format.group == 32;
+}
+
 bool is_four_bit_float(const Weight& weight) {
   return weight.format.type == ElementType::kFloat4E2M1;
 }
@@ -25,8 +33,10 @@ std::string method_of(const Deployment& d) {
   std::string method = asked.empty() ? d.shape->quantization : asked;
   if (method == "compressed_tensors") return "compressed-tensors";
   if (method == "auto-round" && d.version >= Version{0, 15, 0}) return "inc";
-  if (method != "modelopt" || !has_weights(d, is_four_bit_float)) return method;
-  return "modelopt_fp4";
+  if (method != "modelopt") return method;
+  if (has_weights(d, is_mxfp8)) return "modelopt_mxfp8";
+  if (!has_weights(d, is_four_bit_float)) return method;
+  return has_weights(d, is_plain_fp8) ? "modelopt_mixed" : "modelopt_fp4";
 }
 
 // What a scheme of compressed-tensors wants beyond the method: get_min_capability of
@@ -45,7 +55,7 @@ constexpr Scheme kSchemes[] = {
     {"FP8 weights",
      [](const Weight& w) { return w.format.type == ElementType::kFloat8E4M3; },
      {{{0, 5, 3}, {8, 9}}, {{0, 5, 5}, {8, 0}}, {{0, 16, 0}, {7, 5}}}},
-    {"4-bit integer weights",
+    {"packed integer weights",
      [](const Weight& w) { return w.format.type == ElementType::kInt4; },
      {{{0, 5, 3}, {8, 0}}, {{0, 12, 0}, {7, 5}}, {{0, 12, 0}, {7, 5}}}},
     {"8-bit integer weights",
