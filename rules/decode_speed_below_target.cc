@@ -51,9 +51,9 @@ faster than its memory.
 ## How it is computed
 `tokens-per-second` of the declared load (KVB601), for one request. A step reads the weights of the layers (of
 experts those that the batch can be expected to choose) and the growing part of the cache of the requests that
-run, on each rank; 0.7 of the bandwidth that the maker states is taken as reachable. Pipeline stages work one after the
-other. Communication between cards is not counted, so the bound is a kind one. Silent with speculative decoding
-and for cards without a published bandwidth. An estimate, never an error.
+run, on each rank; 0.7 of the bandwidth that the maker states is taken as reachable. Pipeline stages work one
+after the other. Communication between cards is not counted, so the bound is a kind one. Silent with speculative
+decoding and for cards without a published bandwidth. An estimate, never an error.
 
 ## Fix
 Quantised weights, an 8-bit `kv-cache-dtype`, more `tensor-parallel-size`, fewer requests for each engine.

@@ -59,6 +59,7 @@ Listeners listeners_of(const Deployment& d, std::span<const Deployment> all) {
     if (port) result.ports.insert(*port);
     add_other_ports(other, result.ports);
   }
+  result.certain = !d.start.around->runs_script;
   result.engine = engine_port(d).value_or("");
   for (const NamedPort& port : d.start.around->ports) {
     if (!port.own) result.ports.insert(port.number);

@@ -15,6 +15,7 @@ struct Listeners {
   std::set<std::string> ports;
   std::string engine;  ///< the API's, one of them
   bool known = true;
+  bool certain = true;  ///< false: a script may start other programs that listen
 };
 
 /// Of the workload that `d` is part of; `all` are the engines of its file.

@@ -21,10 +21,11 @@ void report_port(const Located<std::string>& asked, const std::string& number,
                  const std::string& who, const Listeners& listeners, Reporter& reporter) {
   const std::string named = number == asked.value ? number : number + " (" + asked.value + ")";
   Diagnostic& finding = reporter.report(
-      asked.where, who + " asks port " + named + "; the engine listens on " + listeners.engine);
+      asked.where, who + " asks port " + named + "; the engine listens on " + listeners.engine,
+      listeners.certain ? Severity::kError : Severity::kWarning);
   if (!is_port_number(asked.value)) return;
   Fix fix;
-  fix.safe = true;
+  fix.safe = listeners.certain;
   fix.description = "ask port " + listeners.engine;
   fix.edits.push_back({asked.where, listeners.engine});
   finding.fix = std::move(fix);
@@ -87,9 +88,10 @@ Service are refused.
 
 ## How it is computed
 Listening are the engines of the workload on `--port` (8000 by default) and the other containers on the ports
-that they declare, and other ports that settings and variables name; names of ports are looked up in the pod. A port that the engine's own container only declares
-has no listener. Services are judged together: one of their ports has to lead to an engine or to another
-container. Silent where another container declares no ports, with Ray, and for headless engines.
+that they declare, and other ports that settings and variables name; names of ports are looked up in the pod. A
+port that the engine's own container only declares has no listener. Services are judged together: one of their
+ports has to lead to an engine or to another container. A warning where a script starts the engine, which may
+start other programs too. Silent where another container declares no ports, with Ray, and for headless engines.
 
 ## Fix
 The engine's port.

@@ -82,11 +82,11 @@ A user that the image does not know has the home directory `/`: the engine stops
 13] Permission denied: '/.cache'".
 
 ## How it is computed
-For vLLM's own images, which have root and, from 0.22, `vllm` (2000) as users; images on Ubuntu 24.04, from 0.27,
-know 1000 too. An error unless $HOME, $XDG_CACHE_HOME, $VLLM_CACHE_ROOT, $TRITON_CACHE_DIR,
-$TORCHINDUCTOR_CACHE_DIR or $HF_HOME lead to a volume or to /tmp, or a volume is mounted in the home directory. `runAsNonRoot`
-without a user id is an error too: the image's user is root, and the kubelet refuses to start it; on OpenShift the
-platform names a user, whose home is `/` again.
+For vLLM's own images, which have root and, from 0.22, `vllm` (2000) as users; images on Ubuntu 24.04, from
+0.27, know 1000 too. An error unless $HOME, $XDG_CACHE_HOME, $VLLM_CACHE_ROOT, $TRITON_CACHE_DIR,
+$TORCHINDUCTOR_CACHE_DIR or $HF_HOME lead to a volume or to /tmp, or a volume is mounted in the home directory.
+`runAsNonRoot` without a user id is an error too: the image's user is root, and the kubelet refuses to start it;
+on OpenShift the platform names a user, whose home is `/` again.
 
 ## Fix
 `HOME=/tmp`, or a volume that it names.

@@ -244,6 +244,18 @@ void read_strategy(const Node& workload, Surroundings& around) {
   if (unavailable != nullptr) around.max_unavailable = std::string(unavailable->scalar());
 }
 
+/// `sh -c SCRIPT` in command or arguments.
+bool runs_script(const Node& container) {
+  for (const std::string_view key : {"command", "args"}) {
+    const Node* words = container.find(key);
+    for (const NodePtr& word : words == nullptr ? std::vector<NodePtr>() : words->items) {
+      const std::string_view text = word->scalar();
+      if (text == "-c" || text == "-lc" || text == "-ec" || text == "-exc") return true;
+    }
+  }
+  return false;
+}
+
 /// Where a block mapping begins: its first key stands alone behind blanks.
 Location place_for_key(const Node& mapping) {
   const Location first = first_key(mapping);
@@ -302,6 +314,7 @@ std::shared_ptr<const Surroundings> container_surroundings(const Node& container
   read_gpu_access(container, spec, *around);
   read_security(container, spec, *around);
   read_ports(container, spec, *around);
+  around->runs_script = runs_script(container);
   return around;
 }
 

@@ -76,6 +76,7 @@ struct Surroundings {
 
   std::optional<Probe> startup, liveness, readiness;
   std::vector<NamedPort> ports;         ///< of every container of the pod
+  bool runs_script = false;             ///< the engine may be one program of several
   bool undeclared_ports = false;        ///< a container beside the engine's declares none
   std::vector<NamedPort> target_ports;  ///< that Services of the file which select the pod ask for
 
