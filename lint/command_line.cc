@@ -31,6 +31,7 @@ enum OptionGroup : unsigned {
   kSizeOptions = 8,
   kRuleOptions = 16,
   kDiffOptions = 32,
+  kSimulateOptions = 64,
 };
 
 struct Command {
@@ -49,6 +50,8 @@ constexpr Command kCommands[] = {
      kInputOptions | kJson},
     {"size", "", "show which GPUs serve a model at a context and concurrency",
      kInputOptions | kSizeOptions | kJson},
+    {"simulate", "PATH", "replay recorded requests against an engine, with and without a budget",
+     kInputOptions | kSimulateOptions | kJson},
     {"diff", "BASE [HEAD] [-- PATH...]",
      "show what a change does: two revisions, or two files or folders",
      kInputOptions | kRuleOptions | kDiffOptions | kJson},
@@ -67,6 +70,7 @@ Examples:
   kvbudget lint --gpu L4 --engine vllm@0.19.0 docker-compose.yml
   kvbudget lint --format text --format sarif=kvbudget.sarif --baseline known.json deploy/
   kvbudget size --model Qwen/Qwen2.5-7B-Instruct --context 16384 --concurrency 32
+  kvbudget simulate --trace requests.csv deploy/chat.yaml
   kvbudget diff origin/main...HEAD --fail-on-loss 10% --format markdown
   kvbudget estimate --gpu H100-80GB -- vllm serve Qwen/Qwen2.5-7B-Instruct --max-model-len 32768
 
@@ -187,6 +191,8 @@ std::optional<int> parse(const Command& command, std::vector<const char*> words,
   if ((command.options & kLintOptions) != 0) lint.emplace(category);
   if ((command.options & kRuleOptions) != 0) rules.emplace(category);
   if ((command.options & kDiffOptions) != 0) diff.emplace(category);
+  std::optional<SimulateOptions> simulate;
+  if ((command.options & kSimulateOptions) != 0) simulate.emplace(category);
   std::optional<SizeOptions> size;
   if ((command.options & kSizeOptions) != 0) size.emplace(category);
 
@@ -211,6 +217,7 @@ std::optional<int> parse(const Command& command, std::vector<const char*> words,
   if (markdown) options.outputs.push_back({"markdown", ""});
   if (inputs) inputs->store(options);
   if (size) size->store(options);
+  if (simulate) simulate->store(options);
   if (rules) rules->store(options);
   std::string error = lint ? lint->store(options) : "";
   if (diff) error = diff->store(options);

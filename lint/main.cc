@@ -12,6 +12,7 @@
 #include "lint/inputs.h"
 #include "lint/progress.h"
 #include "lint/run.h"
+#include "lint/simulate/command.h"
 #include "lint/terminal.h"
 #include "rules/all_rules.h"
 
@@ -36,6 +37,9 @@ int run_command(const Options& options) {
   Progress progress(std::cerr);
   if (!options.quiet && takes_escapes(isatty(STDERR_FILENO) != 0, environment)) {
     io.progress = [&](size_t done, size_t total) { progress.show(done, total); };
+  }
+  if (options.command == "simulate") {
+    return simulate::run_simulate(options, all_rules(), resolver_with(given, projects), io);
   }
   if (options.command == "diff") return run_diff(options, all_rules(), given, io);
   return run(options, all_rules(), resolver_with(given, projects), io);

@@ -153,6 +153,40 @@ struct DiffOptions {
   cl::opt<std::string> fail_on, fail_on_loss;
 };
 
+struct SimulateOptions {
+  explicit SimulateOptions(cl::OptionCategory& category)
+      : trace("trace",
+              cl::desc("recorded requests: CSV of Azure's traces, JSON lines of Mooncake's"),
+              cl::value_desc("FILE"), cl::cat(category)),
+        max_tokens("max-tokens",
+                   cl::desc("what clients ask for: oracle (what was generated), a factor of it, or "
+                            "a number (all three kinds if left out)"),
+                   cl::value_desc("oracle|2x|1024,..."), cl::CommaSeparated, cl::cat(category)),
+        speedup("speedup", cl::desc("arrivals come so many times as fast"), cl::value_desc("X"),
+                cl::init(1.0), cl::cat(category)),
+        blocks("blocks", cl::desc("usable KV blocks, in place of the estimate's"),
+               cl::value_desc("N"), cl::init(0), cl::cat(category)),
+        fixed_ms("step-ms", cl::desc("time of a step (6, of Llama-3.1-8B on an H100)"),
+                 cl::value_desc("MS"), cl::init(6.0), cl::cat(category)),
+        prefill_token_ms("prefill-token-ms", cl::desc("and of each token of a prompt in it (0.04)"),
+                         cl::value_desc("MS"), cl::init(0.04), cl::cat(category)),
+        kv_token_us("kv-token-us", cl::desc("and of each token of KV cache that it reads (0.045)"),
+                    cl::value_desc("US"), cl::init(0.045), cl::cat(category)) {}
+
+  void store(Options& options) const {
+    options.simulate = {trace,      {max_tokens.begin(), max_tokens.end()},
+                        speedup,    blocks,
+                        fixed_ms,   prefill_token_ms,
+                        kv_token_us};
+  }
+
+  cl::opt<std::string> trace;
+  cl::list<std::string> max_tokens;
+  cl::opt<double> speedup;
+  cl::opt<unsigned long long> blocks;
+  cl::opt<double> fixed_ms, prefill_token_ms, kv_token_us;
+};
+
 struct SizeOptions {
   explicit SizeOptions(cl::OptionCategory& category)
       : model("model", cl::desc("the model, as vLLM takes it"), cl::value_desc("ID"),

@@ -13,7 +13,7 @@ fail() {
 # only FOLDER OURS LIBRARIES: quoted includes must match OURS, those in <> must match LIBRARIES.
 only() {
   local folder=$1 ours=$2 libraries=$3 line
-  [ -d "$folder" ] || return 0
+  [ -e "$folder" ] || return 0
   while IFS= read -r line; do
     if [[ $line =~ include\ *\"([^\"]*) ]]; then
       [[ ${BASH_REMATCH[1]} =~ $ours ]] || fail "$line: $folder may not include it"
@@ -43,6 +43,9 @@ only lint/read '^lint/read/' "$std|^(llvm|nlohmann)/"
 only lint/report '^lint/([a-z_]+\.h|(report|engine|memory|models|read)/)' "$std|^nlohmann/"
 only rules '^(rules/|lint/(rule|deployment|diagnostic)\.h|lint/(memory|engine|models|read)/|kernels/layout/)' "$std"
 only plugin/ledger '^(plugin/(ledger|include)|kernels/layout)/' "$std"
+for file in admission block_pool engine trace; do
+  only "lint/simulate/$file.cc" '^(lint/simulate|plugin/ledger)/' "$std|^nlohmann/"
+done
 only plugin/shm '^plugin/shm/' "$std|^(fcntl|signal|unistd|sys/[a-z]+)\.h$"
 only plugin/abi '^plugin/(abi|include|ledger|shm)/' "$std"
 only plugin/include '^$' '^std(def|int)\.h$'
