@@ -8,14 +8,12 @@
 
 #include "lint/engine/nearest.h"
 #include "lint/fingerprint.h"
+#include "lint/outputs.h"
 #include "lint/suppress.h"
 
 namespace kvbudget {
 
 namespace {
-
-// The rule that says a deployment could not be judged; --require-complete makes it an error.
-constexpr std::string_view kNotChecked = "KVB001";
 
 auto place(const Diagnostic& finding) {
   const SourceFile* file = finding.where.file;
@@ -177,8 +175,10 @@ RuleChoice choose_rules(const Options& options, RuleTable rules) {
   return choice;
 }
 
-std::string unknown_project_rule(const Projects& projects, RuleTable rules) {
-  for (const Project* project : projects.loaded()) {
+std::string project_error(const Projects* projects, RuleTable rules) {
+  if (projects == nullptr) return "";
+  if (!projects->errors().empty()) return projects->errors().front();
+  for (const Project* project : projects->loaded()) {
     std::vector<const ProjectSettings*> all = {&project->settings};
     for (const ProjectOverride& over : project->overrides) all.push_back(&over.settings);
     for (const ProjectSettings* settings : all) {
@@ -192,6 +192,16 @@ std::string unknown_project_rule(const Projects& projects, RuleTable rules) {
   return "";
 }
 
+std::optional<Collection> read_files(const std::vector<std::string>& paths, RuleTable rules,
+                                     const Resolver& resolve, Io& io) {
+  Collection collection =
+      collect(paths.empty() ? std::vector<std::string>{"."} : paths, resolve, io);
+  const std::string error = project_error(io.projects, rules);
+  if (error.empty()) return collection;
+  fail(io, kUsage, error);
+  return std::nullopt;
+}
+
 std::vector<Diagnostic> check(const Collection& collection, const RuleChoice& choice,
                               bool require_complete, Projects* projects) {
   std::vector<Diagnostic> findings;
@@ -199,7 +209,7 @@ std::vector<Diagnostic> check(const Collection& collection, const RuleChoice& ch
   if (projects != nullptr) apply_levels(*projects, findings);
   if (require_complete) {
     for (Diagnostic& finding : findings) {
-      if (finding.rule == kNotChecked) finding.severity = Severity::kError;
+      if (finding.rule == kNotCheckedRule) finding.severity = Severity::kError;
     }
   }
   std::vector<Suppression> suppressions = suppressions_of(collection);

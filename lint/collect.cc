@@ -1,6 +1,7 @@
 #include "lint/collect.h"
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <istream>
 #include <iterator>
@@ -73,7 +74,11 @@ void resolve_file(const SourceFile& file, bool named, const Resolver& resolve, I
     if (auto why = why_unreadable(file)) contents.errors.push_back(std::move(*why));
   }
   outcome.errors = std::move(contents.errors);
-  for (const EngineStart& start : contents.starts) outcome.deployments.push_back(resolve(start));
+  for (const EngineStart& start : contents.starts) {
+    outcome.deployments.push_back(resolve(start));
+    const std::vector<SyntaxError>& faults = outcome.deployments.back().workload_faults;
+    outcome.errors.insert(outcome.errors.end(), faults.begin(), faults.end());
+  }
 }
 
 FileOutcome visit(const FoundFile& found, const Resolver& resolve, Io& io) {
@@ -124,8 +129,11 @@ Collection collect(const std::vector<std::string>& paths, const Resolver& resolv
     if (io.projects != nullptr) io.projects->load_for(file.path);
   }
   std::vector<FileOutcome> outcomes(found.files.size());
-  for_each_index(found.files.size(), io.threads,
-                 [&](size_t i) { outcomes[i] = visit(found.files[i], resolve, io); });
+  std::atomic<size_t> done = 0;
+  for_each_index(found.files.size(), io.threads, [&](size_t i) {
+    outcomes[i] = visit(found.files[i], resolve, io);
+    if (io.progress) io.progress(++done, found.files.size());
+  });
   std::set<std::string> parts;
   for (size_t i = 0; i < outcomes.size(); ++i) {
     const std::string& path = found.files[i].path;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "lint/engine/numbers.h"
+#include "lint/engine/table.h"
+
 namespace kvbudget {
 namespace {
 
@@ -19,13 +22,13 @@ bool one_data_rank_a_command(const Settings& settings) {
                      [&](const char* name) { return settings.has(name); });
 }
 
-bool spans_other_machines(const Deployment& d) {
-  return d.start.joins_ray_cluster || d.settings.text("distributed-executor-backend") == "ray" ||
-         d.settings.is_true("headless") || d.settings.text("data-parallel-backend") == "ray" ||
-         (d.settings.has("nnodes") && !d.start.nodes);
-}
-
 }  // namespace
+
+bool Deployment::spans_other_machines() const {
+  return start.joins_ray_cluster || settings.text("distributed-executor-backend") == "ray" ||
+         settings.is_true("headless") || settings.text("data-parallel-backend") == "ray" ||
+         (settings.has("nnodes") && !start.nodes);
+}
 
 uint64_t Deployment::local_ranks() const {
   uint64_t data = one_data_rank_a_command(settings) ? 1 : engine.data_parallel;
@@ -37,7 +40,7 @@ uint64_t Deployment::local_ranks() const {
 }
 
 bool Deployment::lacks_gpus() const {
-  return gpu_count != 0 && !spans_other_machines(*this) && local_ranks() > gpu_count;
+  return gpu_count != 0 && !spans_other_machines() && local_ranks() > gpu_count;
 }
 
 memory::GpuMemory Deployment::card() const {
@@ -48,6 +51,18 @@ memory::GpuMemory Deployment::card() const {
 Location Deployment::where_of(std::string_view setting) const {
   const Setting* found = settings.find(setting);
   return found != nullptr && found->where ? found->where : start.where;
+}
+
+std::vector<uint32_t> Deployment::stated_pipeline_layers() const {
+  const EnvVar* variable = env("VLLM_PP_LAYER_PARTITION");
+  if (variable == nullptr || !variable->known) return {};
+  std::vector<uint32_t> layers;
+  for (const std::string_view piece : split(variable->value.view(), ',')) {
+    const std::optional<int64_t> count = python_int(piece);
+    if (!count || *count < 0 || *count > UINT16_MAX) return {};
+    layers.push_back(static_cast<uint32_t>(*count));
+  }
+  return layers;
 }
 
 const EnvVar* Deployment::env(std::string_view name) const {

@@ -51,6 +51,7 @@ struct Deployment {
   memory::EngineSettings
       engine;  ///< numbers in force, defaults applied (sound only as far as inputs are known)
   Workload workload;  ///< that the service is meant for; empty where nobody says
+  std::vector<SyntaxError> workload_faults;  ///< in the annotation that says so
   std::optional<memory::Estimate> estimate;  ///< null when an input is missing
   std::vector<MissingInput> missing;         ///< why there is no estimate
 
@@ -58,10 +59,14 @@ struct Deployment {
   memory::GpuMemory card() const;
   /// Ranks that run where this command runs; the others belong to other pods, or to a Ray cluster.
   uint64_t local_ranks() const;
+  /// Further ranks run on machines that the file says nothing about.
+  bool spans_other_machines() const;
   /// Fewer GPUs are given than ranks run here.
   bool lacks_gpus() const;
   /// Place of a setting's value, or the command itself when the setting is a default.
   Location where_of(std::string_view setting) const;
+  /// $VLLM_PP_LAYER_PARTITION, whether it fits the model or not; empty when unset or no numbers.
+  std::vector<uint32_t> stated_pipeline_layers() const;
   /// An environment variable of the engine's process, or null.
   const EnvVar* env(std::string_view name) const;
 };

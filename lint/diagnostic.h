@@ -14,6 +14,9 @@ namespace kvbudget {
 enum class Severity { kInfo, kWarning, kError };
 std::string_view severity_name(Severity severity);  // "info", "warning", "error"
 
+/// The rule that says a deployment could not be judged.
+inline constexpr std::string_view kNotCheckedRule = "KVB001";
+
 /// Replaces the bytes of `where` with `text`.
 struct Edit {
   Location where;

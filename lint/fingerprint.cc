@@ -72,7 +72,8 @@ bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 /// The line with its blanks joined and its numbers replaced; digits inside words stay, since
 /// KVB101 and an L4 are names.
 std::string line_without_numbers(const Location& where) {
-  if (!where) return "";
+  // An empty place at the beginning stands for the file as a whole.
+  if (!where || where.range == ByteRange{}) return "";
   std::string text;
   bool in_word = false;
   for (const char c : where.file->line_text(where.file->position(where.range.begin).line)) {

@@ -12,15 +12,26 @@
 namespace kvbudget {
 
 struct OutputSpec {
-  std::string format = "text";  ///< "text", "json"
+  std::string format = "text";  ///< "text", or one of the command's other formats
   std::string path;             ///< empty: standard output
 };
 
+/// simulate
+struct SimulateChoices {
+  std::string trace;                    ///< --trace FILE
+  std::vector<std::string> max_tokens;  ///< --max-tokens; empty: oracle, 2x and 1024
+  double speedup = 1.0;                 ///< --speedup
+  uint64_t blocks = 0;                  ///< --blocks; 0: what the estimate says
+  double fixed_ms = 6.0;                ///< --step-ms
+  double prefill_token_ms = 0.04;       ///< --prefill-token-ms
+  double kv_token_us = 0.045;           ///< --kv-token-us
+};
+
 struct Options {
-  std::string
-      command;  ///< "lint", "inspect", "estimate", "size", "explain", "rules", "gpus", "models"
+  std::string command;  ///< "lint", "inspect", "estimate", "size", "simulate", "explain", "rules",
+                        ///< "gpus", "models"
   std::vector<std::string> paths;          ///< files and folders; "-" is standard input
-  std::vector<std::string> command_line;   ///< words after `--`
+  std::vector<std::string> command_line;   ///< words after `--`: estimate's command, diff's paths
   std::string model;                       ///< size --model
   uint64_t context = 0;                    ///< size --context, tokens
   uint32_t concurrency = 1;                ///< size --concurrency, requests at once
@@ -37,6 +48,13 @@ struct Options {
   FixLevel fix_level = FixLevel::kNone;  ///< --fix, --unsafe-fixes
   std::vector<std::string> select;       ///< --select KVB103,…
   std::vector<std::string> ignore;       ///< --ignore
+  std::string baseline;                  ///< --baseline FILE; empty: none
+  std::string write_baseline;            ///< --write-baseline FILE
+  bool quiet = false;
+  bool statistics = false;
+  std::optional<Severity> fail_on_new;  ///< diff --fail-on
+  std::optional<double> loss_percent;   ///< diff --fail-on-loss
+  SimulateChoices simulate;
 };
 
 /// Exit codes of the program.

@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
-#include "lint/engine/nearest.h"
 #include "lint/files.h"
 #include "lint/inputs.h"
+#include "lint/own_keys.h"
 #include "lint/read/document.h"
 
 namespace kvbudget {
@@ -49,9 +48,7 @@ class ProjectReader {
   }
 
   void unknown(const SourceText& key, const std::vector<std::string_view>& known) {
-    std::string all = "expected one of";
-    for (const std::string_view name : known) all += " " + std::string(name);
-    fail(key.location(), "unknown key '" + key.str() + "'" + did_you_mean(key.view(), known, all));
+    fail(key.location(), unknown_key(key.view(), known));
   }
 
   /// False when the key is none of those that overrides may hold too.
@@ -67,7 +64,7 @@ class ProjectReader {
         {"model-config", &ProjectReader::read_model_configs},
         {"rules", &ProjectReader::read_rules},
         {"thresholds", &ProjectReader::read_thresholds},
-        {"workload", &ProjectReader::read_workload},
+        {"workload", &ProjectReader::read_load},
     }};
     for (const Key& key : kKeys) {
       if (entry.key.view() != key.name) continue;
@@ -163,21 +160,9 @@ class ProjectReader {
   }
 
   double number(const Node& value, double least, double most) {
-    const std::string_view text = value.scalar();
-    double result = 0.0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), result);
-    const bool whole = error == std::errc() && end == text.data() + text.size();
-    if (whole && result >= least && result <= most) return result;
-    fail(value.where, "expected a number from " + short_text(least) + " to " + short_text(most) +
-                          ", not '" + std::string(text) + "'");
-    return least;
-  }
-
-  static std::string short_text(double number) {
-    std::string text = std::to_string(number);
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.back() == '.') text.pop_back();
-    return text;
+    const BoundedNumber number = bounded_number(value, least, most);
+    if (!number.error.empty()) fail(value.where, number.error);
+    return number.value;
   }
 
   void read_thresholds(const Node& value, ProjectSettings& settings) {
@@ -191,29 +176,10 @@ class ProjectReader {
     }
   }
 
-  void read_workload(const Node& value, ProjectSettings& settings) {
-    struct Key {
-      std::string_view name;
-      std::optional<double> Workload::*field;
-    };
-    static constexpr std::array<Key, 4> kKeys = {{
-        {"concurrency", &Workload::concurrency},
-        {"prompt-tokens", &Workload::prompt_tokens},
-        {"output-tokens", &Workload::output_tokens},
-        {"shared-prefix-tokens", &Workload::shared_prefix_tokens},
-    }};
-    constexpr double kMost = 1e9;
-    if (!expect_mapping(value, "the load by name")) return;
-    for (const Entry& entry : value.entries) {
-      const auto key = std::find_if(kKeys.begin(), kKeys.end(),
-                                    [&](const Key& k) { return k.name == entry.key.view(); });
-      if (key == kKeys.end()) {
-        unknown(entry.key,
-                {"concurrency", "prompt-tokens", "output-tokens", "shared-prefix-tokens"});
-      } else {
-        settings.workload.*key->field = number(*entry.value, 0.0, kMost);
-      }
-    }
+  void read_load(const Node& value, ProjectSettings& settings) {
+    std::vector<SyntaxError> faults;
+    read_workload(value, settings.workload, faults);
+    for (const SyntaxError& fault : faults) fail(fault.where, fault.message);
   }
 
   void read_overrides(const Node& value) {
@@ -254,10 +220,7 @@ void merge(ProjectSettings& into, const ProjectSettings& from) {
   into.model_folders.insert(into.model_folders.begin(), from.model_folders.begin(),
                             from.model_folders.end());
   for (const auto& [rule, level] : from.rules) into.rules[rule] = level;
-  take(into.workload.concurrency, from.workload.concurrency);
-  take(into.workload.prompt_tokens, from.workload.prompt_tokens);
-  take(into.workload.output_tokens, from.workload.output_tokens);
-  take(into.workload.shared_prefix_tokens, from.workload.shared_prefix_tokens);
+  merge(into.workload, from.workload);
   take(into.max_preemption_risk, from.max_preemption_risk);
 }
 

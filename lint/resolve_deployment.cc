@@ -111,11 +111,22 @@ const Gpu* named_gpu(const GpuRequest& request) {
   return find_gpu(request.name->value);
 }
 
-// Entries of CUDA_VISIBLE_DEVICES, 0 when it says nothing about the number. CUDA stops at the first
-// entry that is no device: "-1" and "none" hide every card, which is another mistake.
+// Variables that leave an engine some of the machine's cards: CUDA's, ROCm's, Level Zero's, and the
+// one of NVIDIA's container runtime.
+const EnvVar* visible_devices_of(const Deployment& d) {
+  for (const char* name : {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+                           "ZE_AFFINITY_MASK", "NVIDIA_VISIBLE_DEVICES"}) {
+    const EnvVar* devices = d.env(name);
+    if (devices != nullptr && devices->known) return devices;
+  }
+  return nullptr;
+}
+
+// How many entries it has, 0 when it says nothing about the number. CUDA stops at the first entry
+// that is no device: "-1" and "none" hide every card, which is another mistake.
 uint32_t visible_devices(const Deployment& d) {
-  const EnvVar* devices = d.env("CUDA_VISIBLE_DEVICES");
-  if (devices == nullptr || !devices->known) return 0;
+  const EnvVar* devices = visible_devices_of(d);
+  if (devices == nullptr) return 0;
   uint32_t count = 0;
   std::string_view rest = devices->value.view();
   while (!rest.empty()) {
@@ -146,7 +157,7 @@ void find_gpu_count(Deployment& d, const Inputs& inputs, uint32_t of_instance) {
   }
   if (visible != 0 && (d.gpu_count == 0 || visible < d.gpu_count) && nodes == 1) {
     d.gpu_count = visible;
-    d.gpu_count_where = d.env("CUDA_VISIBLE_DEVICES")->value.location();
+    d.gpu_count_where = visible_devices_of(d)->value.location();
   }
 }
 
@@ -186,8 +197,18 @@ std::optional<bool> switched(const Deployment& d, std::string_view name) {
   return variable->value.view() != "0";
 }
 
+// get_pp_indices of vllm/distributed/utils.py; what it refuses is left out.
+void find_pipeline_layers(Deployment& d) {
+  const std::vector<uint32_t> layers = d.stated_pipeline_layers();
+  uint64_t sum = 0;
+  for (const uint32_t count : layers) sum += count;
+  if (layers.size() != d.engine.pipeline_parallel || !d.shape || sum != d.shape->num_layers) return;
+  d.engine.pipeline_layers = layers;
+}
+
 // Variables and modes that decide what the profile run measures.
 void find_environment(Deployment& d) {
+  find_pipeline_layers(d);
   d.engine.model_runner_v2 = switched(d, "VLLM_USE_V2_MODEL_RUNNER");
   d.engine.graphs_in_budget = switched(d, "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS");
   const std::string graphs =
@@ -247,6 +268,30 @@ void check_lora(Deployment& d) {
   }
 }
 
+// Settings that are read as text, where an unknown one would pass for one that is not given.
+void check_known(Deployment& d) {
+  constexpr const char* kNames[] = {"compilation-config",
+                                    "cudagraph-capture-sizes",
+                                    "cuda-graph-sizes",
+                                    "data-parallel-size-local",
+                                    "disable-sliding-window",
+                                    "ec-transfer-config",
+                                    "headless",
+                                    "hf-overrides",
+                                    "limit-mm-per-prompt",
+                                    "lora-dtype",
+                                    "max-cudagraph-capture-size",
+                                    "optimization-level",
+                                    "quantization",
+                                    "rope-scaling"};
+  for (const char* name : kNames) {
+    const Setting* setting = d.settings.find(name);
+    if (setting == nullptr || setting->known) continue;
+    missing(d, name, "whether or how --" + std::string(name) + " is given is decided elsewhere",
+            "lint the rendered file");
+  }
+}
+
 void find_numbers(Deployment& d) {
   if (d.shape) {
     d.context = context_limit(*d.shape, d.version, d.settings.is_true("disable-sliding-window"));
@@ -266,6 +311,8 @@ void find_numbers(Deployment& d) {
             "judge this one by hand");
   }
   for (const std::string& name : numbers.unreadable) {
+    const auto same = [&](const MissingInput& input) { return input.what == name; };
+    if (std::any_of(d.missing.begin(), d.missing.end(), same)) continue;
     missing(d, name,
             "the value of " + name + " is decided elsewhere, or is not one that the engine takes",
             "lint the rendered file");
@@ -274,8 +321,8 @@ void find_numbers(Deployment& d) {
 
 // What makes the engine's parser stop, whatever the memory; empty when nothing does.
 std::string refused_by_parser(const Deployment& d) {
-  if (!d.settings.unknown_flags.empty()) {
-    return "this version does not accept --" + d.settings.unknown_flags.front().name;
+  for (const UnknownFlag& flag : d.settings.unknown_flags) {
+    if (flag.certain) return "this version does not accept --" + flag.name;
   }
   if (!d.settings.refused_words.empty()) return d.settings.refused_words.front().problem;
   for (const auto& [name, setting] : d.settings.all()) {
@@ -300,12 +347,21 @@ void find_estimate(Deployment& d) {
   d.estimate->because = refused;
 }
 
+// What stands at the workload itself is nearer than the project file.
+void find_workload(Deployment& d, const Inputs& inputs) {
+  d.workload = inputs.project.workload;
+  const Surroundings* around = d.start.around.get();
+  if (around != nullptr && around->load) {
+    read_workload(*around->load, d.workload, d.workload_faults);
+  }
+}
+
 }  // namespace
 
 Deployment resolve_deployment(const EngineStart& start, const Inputs& inputs) {
   Deployment d;
   d.start = start;
-  d.workload = inputs.project.workload;
+  find_workload(d, inputs);
   find_version(d, inputs);
   find_settings(d, inputs);
   find_model(d, inputs);
@@ -313,6 +369,7 @@ Deployment resolve_deployment(const EngineStart& start, const Inputs& inputs) {
   find_gpus(d, inputs);
   check_overrides(d);
   check_uncounted(d);
+  check_known(d);
   find_numbers(d);
   find_estimate(d);
   return d;

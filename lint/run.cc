@@ -4,15 +4,16 @@
 #include <algorithm>
 #include <optional>
 #include <ostream>
-#include <sstream>
+#include <span>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "lint/check.h"
-#include "lint/collect.h"
-#include "lint/engine/nearest.h"
+#include "lint/lint_command.h"
+#include "lint/outputs.h"
 #include "lint/report/report.h"
+#include "lint/resolve_deployment.h"
 #include "lint/size.h"
 
 namespace kvbudget {
@@ -27,114 +28,23 @@ struct Context {
 };
 
 int fail(const Context& context, ExitCode code, const std::string& message) {
-  context.io.err << "kvbudget: " << message << '\n';
-  return code;
+  return fail(context.io, code, message);
 }
-
-/// Writes one format; `colour` only ever is true for a terminal.
-using Writer = std::function<void(std::string_view format, bool colour, std::ostream& out)>;
 
 int write_outputs(const Context& context, const Writer& write) {
-  Io& io = context.io;
-  std::vector<OutputSpec> outputs = context.options.outputs;
-  if (outputs.empty()) outputs.push_back({});
-  for (const OutputSpec& output : outputs) {
-    if (output.path.empty()) {
-      write(output.format, io.colour, io.out);
-      continue;
-    }
-    std::ostringstream text;
-    write(output.format, false, text);
-    const std::string error = io.sources.files().write(output.path, text.str());
-    if (!error.empty()) return fail(context, kFailed, output.path + ": " + error);
-  }
-  io.out.flush();
-  return io.out ? kClean : fail(context, kFailed, "cannot write to standard output");
+  return write_outputs(context.options.outputs, context.io, write);
 }
 
-std::vector<std::string> paths_or_here(const Options& options) {
-  return options.paths.empty() ? std::vector<std::string>{"."} : options.paths;
-}
-
-/// What is wrong with a project file that was asked; empty when nothing is.
-std::string project_error(const Context& context) {
-  const Projects* projects = context.io.projects;
-  if (projects == nullptr) return "";
-  if (!projects->errors().empty()) return projects->errors().front();
-  return unknown_project_rule(*projects, context.rules);
-}
-
-/// The engines in `paths`; nothing when a project file is wrong, which has then been said.
-std::optional<Collection> read_files(const Context& context,
-                                     const std::vector<std::string>& paths) {
-  Collection collection = collect(paths, context.resolve, context.io);
-  const std::string error = project_error(context);
-  if (error.empty()) return collection;
-  fail(context, kUsage, error);
-  return std::nullopt;
-}
-
-/// One fix may make room for another; more rounds than this mean that two undo each other.
-constexpr int kMaxFixRounds = 10;
-
-/// The error of the first file that cannot be written; empty when all are.
-std::string write_fixed(const Context& context, const FixedFiles& fixed) {
-  for (const auto& [path, text] : fixed.texts) {
-    const std::string error = context.io.sources.files().write(path, text);
-    if (!error.empty()) return path + ": " + error;
-  }
-  return "";
-}
-
-/// Lints, and lints again after each round of fixes.
-int lint_and_fix(const Context& context, const RuleChoice& choice, Collection& collection,
-                 Report& report) {
-  const Options& options = context.options;
-  for (int round = 0; round <= kMaxFixRounds; ++round) {
-    report.findings.clear();
-    collection = {};
-    if (round > 0) context.io.sources.forget();
-    std::optional<Collection> read = read_files(context, paths_or_here(options));
-    if (!read) return kUsage;
-    collection = std::move(*read);
-    report.findings = check(collection, choice, options.require_complete, context.io.projects);
-    const FixedFiles fixed = apply_fixes(report.findings, options.fix_level);
-    if (fixed.texts.empty() || round == kMaxFixRounds) break;
-    report.fixed += fixed.applied;
-    if (const std::string error = write_fixed(context, fixed); !error.empty()) {
-      return fail(context, kFailed, error);
-    }
-  }
-  return kClean;
+std::optional<Collection> read_files(const Context& context) {
+  return read_files(context.options.paths, context.rules, context.resolve, context.io);
 }
 
 int run_lint(const Context& context) {
-  const Options& options = context.options;
-  const RuleChoice choice = choose_rules(options, context.rules);
-  if (!choice.error.empty()) return fail(context, kUsage, choice.error);
-
-  Report report;
-  Collection collection;
-  if (const int code = lint_and_fix(context, choice, collection, report); code != kClean) {
-    return code;
-  }
-  report.files = collection.files;
-  report.deployments = std::move(collection.deployments);
-
-  const int written =
-      write_outputs(context, [&](std::string_view format, bool colour, std::ostream& out) {
-        format == "json" ? write_json(report, out) : write_text(report, colour, out);
-      });
-  if (written != kClean) return written;
-  if (!collection.complete) return kFailed;
-  const bool failing =
-      std::any_of(report.findings.begin(), report.findings.end(),
-                  [&](const Diagnostic& d) { return d.severity >= options.fail_on; });
-  return failing ? kFindings : kClean;
+  return run_lint(context.options, context.rules, context.resolve, context.io);
 }
 
 int run_inspect(const Context& context) {
-  const std::optional<Collection> read = read_files(context, paths_or_here(context.options));
+  const std::optional<Collection> read = read_files(context);
   if (!read) return kUsage;
   const int written = write_outputs(context, [&](std::string_view format, bool, std::ostream& out) {
     format == "json" ? write_inspect_json(read->deployments, out)
@@ -163,7 +73,7 @@ int run_estimate(const Context& context) {
       return fail(context, kUsage,
                   "estimate: nothing to estimate; expected a PATH or -- vllm serve MODEL …");
     }
-    const std::optional<Collection> read = read_files(context, options.paths);
+    const std::optional<Collection> read = read_files(context);
     if (!read) return kUsage;
     if (read->deployments.empty()) {
       return fail(context, kFailed, "estimate: no engine start found in these files");
@@ -240,34 +150,32 @@ int run_models(const Context& context) {
 
 struct Command {
   std::string_view name;
-  std::string_view other_format;  ///< beside "text"; empty for none
+  std::span<const std::string_view> formats;  ///< beside "text"
   bool takes_paths;
   int (*run)(const Context&);
 };
 
+constexpr std::string_view kJson[] = {"json"};
+constexpr std::string_view kMarkdown[] = {"markdown"};
+
 constexpr Command kCommands[] = {
-    {"lint", "json", true, run_lint},
-    {"inspect", "json", true, run_inspect},
-    {"estimate", "json", true, run_estimate},
-    {"size", "json", false, run_size},
-    {"explain", "", true, run_explain},
-    {"rules", "markdown", false, run_rules},
-    {"gpus", "", false, run_gpus},
-    {"models", "", false, run_models},
+    {"lint", kFindingFormats, true, run_lint},
+    {"inspect", kJson, true, run_inspect},
+    {"estimate", kJson, true, run_estimate},
+    {"size", kJson, false, run_size},
+    {"explain", {}, true, run_explain},
+    {"rules", kMarkdown, false, run_rules},
+    {"gpus", {}, false, run_gpus},
+    {"models", {}, false, run_models},
 };
 
 // What is wrong with the options for this command, found before anything is read.
 std::string usage_error(const Command& command, const Options& options) {
   const std::string prefix = std::string(command.name) + ": ";
-  for (const OutputSpec& output : options.outputs) {
-    if (output.format == "text") continue;
-    if (!command.other_format.empty() && output.format == command.other_format) continue;
-    std::vector<std::string_view> known{"text"};
-    if (!command.other_format.empty()) known.push_back(command.other_format);
-    std::string list = "expected text";
-    if (!command.other_format.empty()) list += " or " + std::string(command.other_format);
-    return prefix + "no format '" + output.format + "'" + did_you_mean(output.format, known, list);
-  }
+  std::vector<std::string_view> formats{"text"};
+  formats.insert(formats.end(), command.formats.begin(), command.formats.end());
+  const std::string error = format_error(options.outputs, formats);
+  if (!error.empty()) return prefix + error;
   if (!command.takes_paths && !options.paths.empty()) {
     return prefix + "takes no argument, got '" + options.paths[0] + "'";
   }
@@ -275,6 +183,13 @@ std::string usage_error(const Command& command, const Options& options) {
 }
 
 }  // namespace
+
+Resolver resolver_with(const Inputs& inputs, Projects& projects) {
+  return [&inputs, &projects](const EngineStart& start) {
+    const std::string path = start.file == nullptr ? "-" : start.file->path();
+    return resolve_deployment(start, with_project(inputs, projects.settings_for(path)));
+  };
+}
 
 int run(const Options& options, RuleTable rules, const Resolver& resolve, Io& io) {
   const Context context{options, rules, resolve, io};

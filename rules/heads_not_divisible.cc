@@ -1,5 +1,8 @@
+#include <algorithm>
+
 #include "lint/memory/suggest.h"
 #include "lint/rule.h"
+#include "rules/propose.h"
 
 namespace kvbudget {
 namespace {
@@ -13,6 +16,12 @@ std::string usable_sizes(const memory::ModelShape& model, uint32_t limit) {
     text += std::to_string(size);
   }
   return text;
+}
+
+uint32_t largest_usable(const memory::ModelShape& model, uint32_t limit) {
+  uint32_t size = std::min(limit, model.num_heads);
+  while (size > 1 && !memory::heads_divide(model, size)) --size;
+  return size;
 }
 
 // "40 attention heads", and those for keys and values where they are the trouble.
@@ -32,6 +41,7 @@ void check(const Deployment& d, Reporter& reporter) {
       reporter.report(d.where_of("tensor-parallel-size"),
                       heads_text(*d.shape, tp) + " cannot be split over tensor-parallel-size " +
                           std::to_string(tp) + "; usable sizes: " + usable_sizes(*d.shape, tp));
+  propose_value(d, "tensor-parallel-size", std::to_string(largest_usable(*d.shape, tp)), finding);
   if (tp > 1 && d.engine.pipeline_parallel == 1) {
     finding.notes.push_back({"for " + std::to_string(tp) + " GPUs, pipeline-parallel-size " +
                                  std::to_string(tp) +
@@ -74,6 +84,7 @@ apiVersion: v1
 kind: Pod
 metadata: {name: chat}
 spec:
+  hostIPC: true
   nodeSelector: {cloud.google.com/gke-accelerator: nvidia-h100-80gb}
   containers:
     - name: vllm
@@ -88,6 +99,7 @@ apiVersion: v1
 kind: Pod
 metadata: {name: chat}
 spec:
+  hostIPC: true
   nodeSelector: {cloud.google.com/gke-accelerator: nvidia-h100-80gb}
   containers:
     - name: vllm

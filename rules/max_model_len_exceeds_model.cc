@@ -5,12 +5,18 @@
 namespace kvbudget {
 namespace {
 
+// KVB210: without --disable-sliding-window the length would do.
+bool is_capped_by_flag(const Deployment& d) {
+  return d.settings.is_true("disable-sliding-window") &&
+         d.engine.max_model_len <= context_limit(*d.shape, d.version, false).limit_tokens;
+}
+
 void check(const Deployment& d, Reporter& reporter) {
   if (!d.context_checked || d.engine.auto_fit_max_model_len || !d.settings.has("max-model-len"))
     return;
   const uint64_t asked = d.engine.max_model_len;
   const uint64_t limit = d.context.limit_tokens;
-  if (asked <= limit) return;
+  if (asked <= limit || is_capped_by_flag(d)) return;
   Diagnostic& finding =
       reporter.report(d.where_of("max-model-len"),
                       "max-model-len " + memory::with_commas(asked) + " is above the " +

@@ -52,6 +52,9 @@ services:
   chat:
     image: vllm/vllm-openai:v0.19.0
     command: ["--model=example-org/private-model"]  # expect: KVB001
+    gpus: all
+    volumes: ["hub:/root/.cache/huggingface"]
+volumes: {hub: {}}
 )yaml",
     .good = R"yaml(
 apiVersion: v1

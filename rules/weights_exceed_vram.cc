@@ -72,6 +72,7 @@ apiVersion: v1
 kind: Pod
 metadata: {name: chat}
 spec:
+  hostIPC: true
   nodeSelector: {cloud.google.com/gke-accelerator: nvidia-h100-80gb}
   containers:
     - name: vllm
@@ -86,6 +87,7 @@ apiVersion: v1
 kind: Pod
 metadata: {name: chat}
 spec:
+  hostIPC: true
   nodeSelector: {cloud.google.com/gke-accelerator: nvidia-h100-80gb}
   containers:
     - name: vllm

@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "lint/memory/suggest.h"
 #include "lint/rule.h"
+#include "rules/propose.h"
 
 namespace kvbudget {
 namespace {
@@ -33,6 +35,10 @@ void check(const Deployment& d, Reporter& reporter) {
   Diagnostic& finding =
       reporter.report(where, product_text(d.engine, ranks) + " needs " + std::to_string(ranks) +
                                  " GPUs, the engine gets " + std::to_string(d.gpu_count));
+  const bool heads_fit = !d.shape || memory::heads_divide(*d.shape, d.gpu_count);
+  if (ranks == d.engine.tensor_parallel && heads_fit) {
+    propose_value(d, "tensor-parallel-size", std::to_string(d.gpu_count), finding);
+  }
   if (d.gpu_count_where)
     finding.notes.push_back({"the number of GPUs is set here", d.gpu_count_where});
 }
@@ -72,6 +78,7 @@ apiVersion: v1
 kind: Pod
 metadata: {name: chat}
 spec:
+  hostIPC: true
   nodeSelector: {cloud.google.com/gke-accelerator: nvidia-l4}
   containers:
     - name: vllm
@@ -87,6 +94,7 @@ apiVersion: v1
 kind: Pod
 metadata: {name: chat}
 spec:
+  hostIPC: true
   nodeSelector: {cloud.google.com/gke-accelerator: nvidia-l4}
   containers:
     - name: vllm

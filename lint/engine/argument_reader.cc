@@ -61,6 +61,12 @@ std::string as_written(const ParserWord& word) {
   return key ? text.substr(2) : text;
 }
 
+// Not known although nothing in it is to be filled in.
+bool may_be_missing(const ParserWord& word) {
+  const std::string_view text = word.text.view();
+  return !word.known && text.find_first_of("$`") == text.npos && text.find("{{") == text.npos;
+}
+
 ParserWord part_of(const ParserWord& word, size_t begin) {
   const SourceText text = word.text.substr(begin);
   return {text, text.file() ? text.location() : word.where, word.known, word.origin, {}};
@@ -169,7 +175,8 @@ const Option* ArgumentReader::resolve(const ParserWord& word, const Name& name) 
   if (const Option* const glued = glued_option(name); glued && fitting.empty()) return glued;
   skip_values_of_unknown(name);
   const bool ambiguous = fitting.size() > 1 && !known_elsewhere;
-  settings_.unknown_flags.push_back({std::move(bare), as_written(word), word.where, ambiguous});
+  settings_.unknown_flags.push_back(
+      {std::move(bare), as_written(word), word.where, ambiguous, !may_be_missing(word)});
   return nullptr;
 }
 
@@ -227,7 +234,8 @@ bool ArgumentReader::read_dotted(const ParserWord& word, const Name& name) {
 
 void ArgumentReader::fold(const std::string& flag, const std::string& path, const ParserWord& word,
                           const ParserWord& value) {
-  const Setting setting{value.text.str(), value.where, word.where, word.origin, value.known};
+  const Setting setting{value.text.str(), value.where, word.where, word.origin,
+                        word.known && value.known};
   const std::string key = path.ends_with('+') ? path.substr(0, path.size() - 1) : path;
   settings_.set(flag + "." + key, setting);
   Folded& folded = folded_[flag];
@@ -255,7 +263,7 @@ void ArgumentReader::read_option(const ParserWord& word, const Name& name, const
   } else if (const std::optional<ParserWord> value = take_value(word, name)) {
     store(option, kind, word, *value);
   } else if (kind.form == FlagForm::kBoolValue) {
-    settings_.set(option.flag->name, {"true", word.where, word.where, word.origin, true});
+    set(option.flag->name, word, {"true", word.where, word.where, word.origin, word.known});
   } else if (kind.form != FlagForm::kOptionalValue) {
     refuse(word, option.text + " needs a value");
   }
@@ -268,7 +276,7 @@ void ArgumentReader::read_switch(const ParserWord& word, const Name& name, const
   }
   const std::string value = option.negative ? "false" : "true";
   const Location where = word.value ? word.value : word.where;
-  settings_.set(option.flag->name, {value, where, word.where, word.origin, true});
+  set(option.flag->name, word, {value, where, word.where, word.origin, word.known});
   if (next_is_value() && is_truth_value((*words_)[next_].text.view())) {
     refuse((*words_)[next_++], option.text + " takes no value");
   }
@@ -279,31 +287,42 @@ void ArgumentReader::read_list(const ParserWord& word, const Option& option) {
     refuse(word, option.text + " needs a value");
     return;
   }
-  Setting setting{"", (*words_)[next_].where, word.where, word.origin, true};
+  Setting setting{"", (*words_)[next_].where, word.where, word.origin, word.known};
   for (; next_is_value(); ++next_) {
     const ParserWord& item = (*words_)[next_];
     if (!setting.value.empty()) setting.value += ' ';
     setting.value += item.text.str();
     setting.known = setting.known && item.known;
   }
-  settings_.set(option.flag->name, std::move(setting));
+  set(option.flag->name, word, std::move(setting));
+}
+
+// A flag that only some branch of a template or script gives leaves open which value holds; it
+// stands where the first of them does.
+void ArgumentReader::set(const std::string& name, const ParserWord& word, Setting setting) {
+  const Setting* const before = settings_.find(name);
+  if (before == nullptr || !may_be_missing(word)) return settings_.set(name, std::move(setting));
+  setting = *before;
+  setting.known = false;
+  settings_.set(name, std::move(setting));
 }
 
 void ArgumentReader::store(const Option& option, const FlagKind& kind, const ParserWord& word,
                            const ParserWord& value) {
   const std::string& name = option.flag->name;
   const std::string& text = value.text.str();
-  if (kind.nullable && value.known && (text.empty() || text == "None")) {
+  if (kind.nullable && word.known && value.known && (text.empty() || text == "None")) {
     settings_.unset(name);
     return;
   }
-  Setting setting{text, value.where, word.where, word.origin, value.known};
+  // A flag that may be missing has a value that may be missing.
+  Setting setting{text, value.where, word.where, word.origin, word.known && value.known};
   if (kind.form == FlagForm::kBoolValue && value.known) {
     setting.value = text == "true" || text == "True" ? "true" : "false";
   }
   const Setting* const before = settings_.find(name);
   if (kind.form == FlagForm::kRepeat && before) setting.value = before->value + " " + text;
-  settings_.set(name, std::move(setting));
+  set(name, word, std::move(setting));
   if (name == "model") check_model_flag(word);
 }
 

@@ -59,6 +59,7 @@ class ArgumentReader {
   void check_model_flag(const ParserWord& word);
   void choose_model();
   void check_model_places();
+  void set(const std::string& name, const ParserWord& word, Setting setting);
   void refuse(const ParserWord& word, std::string problem);
 
   Settings& settings_;

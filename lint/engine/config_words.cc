@@ -115,7 +115,13 @@ std::vector<ParserWord> words_of_command(std::span<const Word> argv) {
 std::vector<ParserWord> words_of_config(std::span<const ConfigKey> keys, Version version,
                                         bool serve) {
   Writer writer(version, serve);
-  for (const ConfigKey& key : keys) writer.write(key);
+  for (const ConfigKey& key : keys) {
+    const size_t before = writer.words.size();
+    writer.write(key);
+    for (size_t i = before; i < writer.words.size(); ++i) {
+      writer.words[i].known = writer.words[i].known && key.known;
+    }
+  }
   return std::move(writer.words);
 }
 

@@ -119,8 +119,9 @@ double Resolver::real(std::string_view name) {
 
 bool Resolver::is_on(std::string_view name) {
   if (const auto forced = forced_value(name, facts_)) return *forced == "true";
-  if (settings_.has(name)) return settings_.is_true(name);
-  return rule(name) == "true";
+  const Setting* const setting = settings_.find(name);
+  if (setting != nullptr && !setting->known) unreadable(name);
+  return setting != nullptr && setting->known ? setting->value == "true" : rule(name) == "true";
 }
 
 std::string Resolver::text(std::string_view name) {

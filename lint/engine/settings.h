@@ -31,6 +31,7 @@ struct UnknownFlag {
   std::string text;  ///< as written
   Location where;
   bool ambiguous = false;  ///< an abbreviation that fits several flags
+  bool certain = true;     ///< false: a template or script may leave it out
 };
 
 /// Another word that stops this version's parser.

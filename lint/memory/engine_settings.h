@@ -46,6 +46,8 @@ struct EngineSettings {
   std::optional<bool> graphs_in_budget;  ///< $VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS, likewise
   uint32_t tensor_parallel = 1;
   uint32_t pipeline_parallel = 1;
+  /// $VLLM_PP_LAYER_PARTITION: layers of each stage; empty where the engine divides them itself.
+  std::vector<uint32_t> pipeline_layers;
   uint32_t data_parallel = 1;
   uint32_t decode_context_parallel = 1;
   uint32_t prefill_context_parallel = 1;

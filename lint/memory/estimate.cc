@@ -169,6 +169,9 @@ Capacity capacity(const Planner& planner, const Plan& plan, const std::vector<in
   result.num_blocks = plan.num_blocks;
   result.max_concurrency = plan.max_concurrency;
   result.tokens = plan.ranks.empty() ? plan.kv_tokens : plan.ranks.front().log_tokens;
+  if (plan.max_model_len >= kExampleTokens && plan.max_concurrency > 0.0) {
+    result.example_concurrency = planner.concurrency(plan.num_blocks, kExampleTokens);
+  }
   for (const RankPlan& rank : plan.ranks) result.tokens = std::min(result.tokens, rank.log_tokens);
   return result;
 }
@@ -243,6 +246,7 @@ Estimate estimate(const ModelShape& model, const EngineSettings& settings, const
   e.high = capacity(planner, plans.high, high);
   e.max_model_len = plans.best.ok() ? plans.best.max_model_len : settings.max_model_len;
 
+  for (const Stage& stage : stages) e.stages.push_back(stage.available);
   const size_t rank = tightest(stages, planner, e.max_model_len);
   e.tightest_stage = static_cast<uint32_t>(rank);
   Stage& stage = stages[rank];

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,11 +66,16 @@ enum class Obstacle {
 /// The cache has its place, but what the engine takes beside its budget may not have one.
 bool is_beside_budget(Obstacle obstacle);
 
+/// A length that services can be compared at, whatever their max_model_len: 8k tokens.
+inline constexpr uint64_t kExampleTokens = 8192;
+
 /// What the KV cache holds at one end of the interval.
 struct Capacity {
   uint64_t num_blocks = 0;       ///< of the pool, the null block included
   uint64_t tokens = 0;           ///< what this version logs as KV cache size
   double max_concurrency = 0.0;  ///< of requests of max_model_len
+  /// Of requests of kExampleTokens; absent where the engine takes none of that length.
+  std::optional<double> example_concurrency;
   uint64_t longest_context = 0;  ///< longest single request that fits, in tokens
   bool holds_one_request = false;
 };
@@ -86,9 +92,10 @@ struct Estimate {
   /// Taken beside the budget: CUDA contexts, fragments, graphs where not counted, and what the
   /// sampler's warm-up needs beyond the profile's peak.
   Interval outside;
-  Interval context;             ///< part of `outside`
-  Interval warm_up;             ///< all that the sampler's warm-up needs
-  uint32_t tightest_stage = 0;  ///< pipeline stage of that rank
+  Interval context;                    ///< part of `outside`
+  Interval warm_up;                    ///< all that the sampler's warm-up needs
+  uint32_t tightest_stage = 0;         ///< pipeline stage of that rank
+  std::vector<SignedInterval> stages;  ///< available on each pipeline stage
   std::vector<CacheGroup> groups;
   uint64_t bytes_per_token = 0;  ///< one more token of a long sequence, unpadded
   uint64_t needed_bytes = 0;     ///< for one request of max_model_len

@@ -252,10 +252,12 @@ void make_room_for_plain(const ModelShape& model, Storage& storage) {
 }
 
 /// The caches of each pipeline stage; draft layers behind the last decoder layer go to the last.
-std::vector<std::vector<uint32_t>> stage_caches(const ModelShape& model, uint32_t stages) {
+std::vector<std::vector<uint32_t>> stage_caches(const ModelShape& model,
+                                                const EngineSettings& settings) {
+  const uint32_t stages = std::max(settings.pipeline_parallel, 1u);
   std::vector<std::vector<uint32_t>> caches(stages);
   for (uint32_t stage = 0; stage < stages; ++stage) {
-    const StageLayers range = stage_layers(model.num_layers, stages, stage);
+    const StageLayers range = stage_layers(model, settings, stage);
     const bool last = stage + 1 == stages;
     for (uint32_t i = 0; i < model.caches.size(); ++i) {
       const uint32_t layer = model.caches[i].layer;
@@ -327,6 +329,19 @@ StageLayers stage_layers(uint32_t num_layers, uint32_t stages, uint32_t stage) {
   return range;
 }
 
+StageLayers stage_layers(const ModelShape& model, const EngineSettings& settings, uint32_t stage) {
+  const std::vector<uint32_t>& partition = settings.pipeline_layers;
+  if (stage >= partition.size()) {
+    return stage_layers(model.num_layers, settings.pipeline_parallel, stage);
+  }
+  StageLayers range;
+  for (uint32_t i = 0; i <= stage; ++i) {
+    range.first = range.end;
+    range.end = range.first + partition[i];
+  }
+  return range;
+}
+
 KvDtype resolved_kv_dtype(const ModelShape& model, const EngineSettings& settings) {
   const KvDtype asked = parse_kv_dtype(settings.kv_cache_dtype).value_or(KvDtype::kAuto);
   const auto stored = parse_kv_dtype(model.kv_cache_scheme);
@@ -368,7 +383,7 @@ PlanInput plan_input(const ModelShape& model, const EngineSettings& settings) {
   input.mamba_mode = mamba_mode(settings.mamba_cache_mode);
   input.blocks_outermost = is_deepseek_v4(model);  // the only layouts of its kernels
 
-  input.workers = stage_caches(model, std::max(settings.pipeline_parallel, 1u));
+  input.workers = stage_caches(model, settings);
   Storage storage = storage_of(model, settings);
   make_room_for_plain(model, storage);
   input.layers.reserve(model.caches.size());

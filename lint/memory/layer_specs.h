@@ -22,6 +22,8 @@ struct StageLayers {
 
 /// vLLM's split: what does not divide goes to the stages before the last one, from the back.
 StageLayers stage_layers(uint32_t num_layers, uint32_t stages, uint32_t stage);
+/// The same, or what the settings say of it.
+StageLayers stage_layers(const ModelShape& model, const EngineSettings& settings, uint32_t stage);
 
 /// The kv-cache-dtype in force: the flag, or what the checkpoint asks for.
 KvDtype resolved_kv_dtype(const ModelShape& model, const EngineSettings& settings);

@@ -160,6 +160,20 @@ uint64_t Planner::longest_request(size_t rank, uint64_t num_blocks, uint64_t lim
   return ranks_[rank].request.longest(blocks, limit, limits_);
 }
 
+uint64_t Planner::request_blocks(uint64_t length) const {
+  return ranks_.empty() ? 0 : ranks_.front().scheduler_request.at(length, limits_);
+}
+
+uint64_t Planner::prefix_blocks(uint64_t length) const {
+  uint64_t blocks = 0;
+  for (const PlanGroup& group : groups_) {
+    const bool grows = group.kind == SpecKind::kFull || group.kind == SpecKind::kMla;
+    if (!grows || group.block_tokens == 0) continue;
+    blocks = add(blocks, length / (uint64_t{group.block_tokens} * limits_.context_shards));
+  }
+  return blocks;
+}
+
 /// Context parallelism does not know windows: the engine asserts.
 bool Planner::refuses_windows(const Demand& demand) const {
   if (input_.decode_context_parallel <= 1) return false;
@@ -287,12 +301,16 @@ void Planner::report(const std::vector<uint64_t>& rank_blocks, Plan& plan) const
     result.max_concurrency = static_cast<double>(blocks) / static_cast<double>(per_request);
     result.log_tokens = logged_tokens(layout, blocks, result, plan.max_model_len);
     if (rank != 0) continue;
-    const uint64_t scheduled =
-        std::max<uint64_t>(layout.scheduler_request.at(plan.max_model_len, limits_), 1);
-    plan.max_concurrency = static_cast<double>(plan.num_blocks) / static_cast<double>(scheduled);
+    plan.max_concurrency = concurrency(plan.num_blocks, plan.max_model_len);
     plan.kv_tokens =
         static_cast<uint64_t>(plan.max_concurrency * static_cast<double>(plan.max_model_len));
   }
+}
+
+double Planner::concurrency(uint64_t num_blocks, uint64_t length) const {
+  if (ranks_.empty() || ranks_.front().request.at(length, limits_) == 0) return 0.0;
+  const uint64_t scheduled = std::max<uint64_t>(request_blocks(length), 1);
+  return static_cast<double>(num_blocks) / static_cast<double>(scheduled);
 }
 
 uint64_t Planner::logged_tokens(const RankLayout& rank, uint64_t blocks, const RankPlan& result,

@@ -104,6 +104,15 @@ class Planner {
   /// engine starts with lengths that it can never serve.
   uint64_t longest_request(size_t rank, uint64_t num_blocks, uint64_t limit) const;
 
+  /// Requests of `length` tokens that `num_blocks` hold at once, as the scheduler counts them; 0
+  /// where nothing is cached.
+  double concurrency(uint64_t num_blocks, uint64_t length) const;
+  /// Blocks of the pool that one request of `length` tokens holds, all groups together.
+  uint64_t request_blocks(uint64_t length) const;
+  /// Of them those that a prefix of `length` tokens fills and requests share: groups without a
+  /// window.
+  uint64_t prefix_blocks(uint64_t length) const;
+
   /// What one more token of a long sequence costs: layers that grow with the context, unpadded.
   uint64_t bytes_per_token(size_t rank) const { return ranks_[rank].bytes_per_token; }
 

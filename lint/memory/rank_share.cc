@@ -62,7 +62,7 @@ uint64_t times_on_stage(const Weight& weight, const ModelShape& model,
     case Place::kFirstStage:
       return first ? 1 : 0;
     case Place::kLayers:
-      return layers_on_stage(weight, stage_layers(model.num_layers, stages, stage));
+      return layers_on_stage(weight, stage_layers(model, settings, stage));
     case Place::kLastStage:
       return last ? 1 : 0;
     case Place::kLastStageCopy:

@@ -74,8 +74,7 @@ Interval weight_interval(uint64_t bytes, const ModelShape& model) {
 // maybe_offload_to_cpu in vllm/model_executor/models/utils.py.
 uint64_t offloaded_bytes(const ModelShape& model, const EngineSettings& settings, uint32_t stage,
                          uint64_t wanted) {
-  const StageLayers layers =
-      stage_layers(model.num_layers, std::max(settings.pipeline_parallel, 1U), stage);
+  const StageLayers layers = stage_layers(model, settings, stage);
   uint64_t moved = 0;
   for (uint32_t layer = layers.first; layer < layers.end; ++layer) {
     for (size_t i = 0; i < model.weights.size();) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lint/memory/model_shape.h"
+#include "lint/read/file_system.h"
 
 namespace kvbudget {
 
@@ -42,7 +43,8 @@ struct ModelSources {
   };
   std::vector<Given> configs;
   std::vector<std::string> folders;
-  std::string hub_cache;  ///< …/huggingface/hub, empty when there is none
+  std::string hub_cache;              ///< …/huggingface/hub, empty when there is none
+  const FileSystem* files = nullptr;  ///< null: the disk
 };
 
 /// Files of `model` (an id or a path; relative paths are tried below `base_folder` too).

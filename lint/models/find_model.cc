@@ -16,9 +16,8 @@ using models::read_model_files;
 
 namespace {
 
-bool is_there(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path, error);
+bool is_there(const FileSystem& files, const fs::path& path) {
+  return files.kind(path.string()) != FileKind::kMissing;
 }
 
 // "org/name" may become part of a path only if it stays below the folder it is put into.
@@ -42,49 +41,46 @@ std::string with_separator(std::string_view model, std::string_view separator) {
 }
 
 // An entry of `folder` by exact name, else by name without case; empty when there is none.
-fs::path entry_of(const fs::path& folder, const std::string& name) {
-  if (is_there(folder / name)) return folder / name;
-  std::error_code error;
+fs::path entry_of(const FileSystem& files, const fs::path& folder, const std::string& name) {
+  if (is_there(files, folder / name)) return folder / name;
+  if (files.kind(folder.string()) != FileKind::kFolder) return {};
   const std::string wanted = lower(name);
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (lower(it->path().filename().string()) == wanted) return it->path();
+  for (const FolderEntry& entry : files.list(folder.string()).entries) {
+    if (lower(entry.name) == wanted) return folder / entry.name;
   }
   return {};
 }
 
 // The hub's cache: models--org--name/refs/main names the folder below snapshots.
-fs::path snapshot_of(const fs::path& repository) {
-  std::string commit = read_file(repository / "refs" / "main").text.value_or("");
+fs::path snapshot_of(const FileSystem& files, const fs::path& repository) {
+  std::string commit = read_file(files, repository / "refs" / "main").text.value_or("");
   commit.erase(std::find_if(commit.begin(), commit.end(),
                             [](unsigned char c) { return std::isalnum(c) == 0; }),
                commit.end());
-  if (!commit.empty() && is_there(repository / "snapshots" / commit / "config.json")) {
-    return repository / "snapshots" / commit;
+  const fs::path snapshots = repository / "snapshots";
+  if (!commit.empty() && is_there(files, snapshots / commit / "config.json")) {
+    return snapshots / commit;
   }
-  fs::path found;
-  std::error_code error;
-  for (fs::directory_iterator it(repository / "snapshots", error), end; !error && it != end;
-       it.increment(error)) {
-    if (is_there(it->path() / "config.json") && (found.empty() || it->path() < found)) {
-      found = it->path();
-    }
+  if (files.kind(snapshots.string()) != FileKind::kFolder) return {};
+  for (const FolderEntry& entry : files.list(snapshots.string()).entries) {
+    if (is_there(files, snapshots / entry.name / "config.json")) return snapshots / entry.name;
   }
-  return found;
+  return {};
 }
 
-fs::path in_hub_cache(const fs::path& cache, std::string_view model) {
-  const fs::path repository = entry_of(cache, "models--" + with_separator(model, "--"));
-  return repository.empty() ? fs::path() : snapshot_of(repository);
+fs::path in_hub_cache(const FileSystem& files, const fs::path& cache, std::string_view model) {
+  const fs::path repository = entry_of(files, cache, "models--" + with_separator(model, "--"));
+  return repository.empty() ? fs::path() : snapshot_of(files, repository);
 }
 
-fs::path in_folder(const fs::path& folder, std::string_view model) {
+fs::path in_folder(const FileSystem& files, const fs::path& folder, std::string_view model) {
   fs::path nested = folder;
   for (const fs::path& segment : fs::path(model)) {
-    if (!nested.empty()) nested = entry_of(nested, segment.string());
+    if (!nested.empty()) nested = entry_of(files, nested, segment.string());
   }
-  if (!nested.empty() && is_there(nested / "config.json")) return nested / "config.json";
-  const fs::path flat = entry_of(folder, with_separator(model, "__") + ".json");
-  return flat.empty() ? in_hub_cache(folder, model) : flat;
+  if (!nested.empty() && is_there(files, nested / "config.json")) return nested / "config.json";
+  const fs::path flat = entry_of(files, folder, with_separator(model, "__") + ".json");
+  return flat.empty() ? in_hub_cache(files, folder, model) : flat;
 }
 
 const ModelSources::Given* given_for(const ModelSources& sources, std::string_view model) {
@@ -97,14 +93,13 @@ const ModelSources::Given* given_for(const ModelSources& sources, std::string_vi
 }
 
 // The model as a path, absolute or below `base_folder`.
-fs::path as_path(std::string_view model, std::string_view base_folder) {
+fs::path as_path(const FileSystem& files, std::string_view model, std::string_view base_folder) {
   const fs::path path(model);
   for (const fs::path& candidate :
        {path.is_absolute() ? path : fs::path(base_folder) / path, path}) {
-    std::error_code error;
-    if (fs::is_directory(candidate, error)
-            ? is_there(candidate / "config.json")
-            : candidate.extension() == ".json" && is_there(candidate)) {
+    if (files.kind(candidate.string()) == FileKind::kFolder
+            ? is_there(files, candidate / "config.json")
+            : candidate.extension() == ".json" && is_there(files, candidate)) {
       return candidate;
     }
   }
@@ -115,9 +110,11 @@ fs::path as_path(std::string_view model, std::string_view base_folder) {
 
 FindResult find_model(const ModelSources& sources, std::string_view model,
                       std::string_view base_folder) {
+  const DiskFiles disk;
+  const FileSystem& files = sources.files != nullptr ? *sources.files : disk;
   const std::string id(model);
   if (const ModelSources::Given* given = given_for(sources, model)) {
-    return read_model_files(given->path, id);
+    return read_model_files(files, given->path, id);
   }
   FindResult result;
   if (model.empty() || model.find('\0') != std::string_view::npos) {
@@ -126,14 +123,14 @@ FindResult find_model(const ModelSources& sources, std::string_view model,
   }
   const bool hub_id = is_hub_id(model);
   for (const std::string& folder : sources.folders) {
-    const fs::path found = hub_id ? in_folder(folder, model) : fs::path();
-    if (!found.empty()) return read_model_files(found, id);
+    const fs::path found = hub_id ? in_folder(files, folder, model) : fs::path();
+    if (!found.empty()) return read_model_files(files, found, id);
   }
-  const fs::path local = as_path(model, base_folder);
-  if (!local.empty()) return read_model_files(local, id);
+  const fs::path local = as_path(files, model, base_folder);
+  if (!local.empty()) return read_model_files(files, local, id);
   if (hub_id && !sources.hub_cache.empty()) {
-    const fs::path found = in_hub_cache(sources.hub_cache, model);
-    if (!found.empty()) return read_model_files(found, id);
+    const fs::path found = in_hub_cache(files, sources.hub_cache, model);
+    if (!found.empty()) return read_model_files(files, found, id);
   }
   result.files = hub_id ? models::built_in_model(model) : std::nullopt;
   if (!result.files) {

@@ -3,7 +3,9 @@
 
 #include <string>
 
+#include "lint/read/compose_text.h"
 #include "lint/read/container.h"
+#include "lint/read/docker_surroundings.h"
 #include "lint/read/quantity.h"
 
 namespace kvbudget {
@@ -17,9 +19,9 @@ std::optional<Located<uint64_t>> bytes_of(const Node* node) {
 
 /// "./models:/models:ro", "cache:/root/.cache" or the long form.
 void add_volume(const Node& item, Surroundings& around) {
-  Mount mount;
-  mount.where = item.where;
   if (item.is_mapping()) {
+    Mount mount;
+    mount.where = item.where;
     const Node* target = item.find("target");
     if (target == nullptr) return;
     mount.path = std::string(target->scalar());
@@ -34,24 +36,7 @@ void add_volume(const Node& item, Surroundings& around) {
     around.mounts.push_back(std::move(mount));
     return;
   }
-  // `${HOME:-/root}/models:/models`: colons of a variable are none of the volume's.
-  std::vector<std::string> parts(1);
-  int depth = 0;
-  for (const char c : item.scalar()) {
-    if (c == '{') ++depth;
-    if (c == '}') --depth;
-    if (c == ':' && depth == 0) {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  const bool named = parts.size() > 1;
-  mount.path = named ? parts[1] : parts[0];
-  mount.read_only = parts.size() > 2 && parts[2].find("ro") != std::string::npos;
-  const bool bound = named && parts[0].find_first_of("/.~$") != std::string::npos;
-  mount.kind = bound ? Mount::Kind::kHostPath : Mount::Kind::kClaim;
-  around.mounts.push_back(std::move(mount));
+  around.mounts.push_back(read_volume(item.scalar(), item.where));
 }
 
 void read_devices(const Node& service, Surroundings& around) {
@@ -69,6 +54,38 @@ void read_devices(const Node& service, Surroundings& around) {
   }
 }
 
+/// "/dev/shm" or "/run:size=64m", one or a list.
+void add_tmpfs(const Node* node, Surroundings& around) {
+  if (node == nullptr) return;
+  const auto add = [&](const Node& item) {
+    const std::string_view text = item.scalar();
+    Mount mount;
+    mount.kind = Mount::Kind::kMemory;
+    mount.path = std::string(text.substr(0, text.find(':')));
+    mount.where = item.where;
+    around.mounts.push_back(std::move(mount));
+  };
+  if (node->is_scalar()) add(*node);
+  for (const NodePtr& item : node->items) add(*item);
+}
+
+void read_gpu_access(const Node& service, Surroundings& around) {
+  around.other_gpu_access = has_text(service.find("privileged"), "true");
+  for (const std::string_view key : {"runtime", "devices", "gpus", "cdi_devices"}) {
+    around.other_gpu_access = around.other_gpu_access || service.find(key) != nullptr;
+  }
+  if (service.at({"deploy", "resources", "reservations", "devices"}) != nullptr ||
+      service.at({"deploy", "resources", "reservations", "generic_resources"}) != nullptr) {
+    around.other_gpu_access = true;
+  }
+}
+
+std::optional<Located<double>> cores_of(const Node* node) {
+  if (node == nullptr || !node->is_scalar()) return std::nullopt;
+  const auto cores = parse_quantity(node->scalar());
+  return cores ? std::optional(Located<double>{*cores, node->where}) : std::nullopt;
+}
+
 void read_dependencies(const Node& service, Surroundings& around) {
   const Node* list = service.find("depends_on");
   if (list == nullptr) return;
@@ -79,14 +96,35 @@ void read_dependencies(const Node& service, Surroundings& around) {
   }
 }
 
+/// Colons outside of `${…}`.
+int count_colons(std::string_view text) {
+  int depth = 0;
+  int colons = 0;
+  for (const char c : text) {
+    if (c == '{') ++depth;
+    if (c == '}') --depth;
+    if (c == ':' && depth == 0) ++colons;
+  }
+  return colons;
+}
+
+/// Whether "8000:8000" or "IP:8000:8000" is reached from other machines. An address that only the
+/// caller's environment knows is taken for a local one.
+bool is_published_to_all(const Node& item) {
+  const Node* host = item.find("host_ip");
+  if (host == nullptr && item.is_mapping()) return item.find("published") != nullptr;
+  const Word word = interpolate(host != nullptr ? *host : item);
+  const std::string_view text = word.text.view();
+  if (!word.known) return host == nullptr && count_colons(text) < 2;
+  return !text.starts_with("127.") && !text.starts_with("localhost") && !text.starts_with("[::1]");
+}
+
 void read_ports(const Node& service, Surroundings& around) {
   const Node* ports = service.find("ports");
   if (ports == nullptr) return;
   for (const NodePtr& item : ports->items) {
-    const Node* host = item->find("host_ip");
-    const std::string_view text = host != nullptr ? host->scalar() : item->scalar();
-    const bool local = text.starts_with("127.") || text.starts_with("localhost");
-    if (!local) around.exposures.push_back({"a port published on every interface", item->where});
+    if (!is_published_to_all(*item)) continue;
+    around.exposures.push_back({"a port published on every interface", item->where});
   }
 }
 
@@ -95,7 +133,14 @@ void read_ports(const Node& service, Surroundings& around) {
 std::shared_ptr<const Surroundings> service_surroundings(const Node& service) {
   auto around = std::make_shared<Surroundings>();
   around->compose = true;
-  around->host_ipc = has_text(service.find("ipc"), "host");
+  around->controlled = true;
+  around->more_variables = service.find("env_file") != nullptr;
+  around->whole = (service.find("image") != nullptr || service.find("build") != nullptr) &&
+                  service.find("extends") == nullptr;
+  const Node* ipc = service.find("ipc");
+  const std::string_view shared = ipc == nullptr ? std::string_view() : ipc->scalar();
+  around->host_ipc =
+      shared == "host" || shared.starts_with("service:") || shared.starts_with("container:");
   around->host_network = has_text(service.find("network_mode"), "host");
   around->shm_bytes = bytes_of(service.find("shm_size"));
   around->memory_limit_bytes = bytes_of(service.at({"deploy", "resources", "limits", "memory"}));
@@ -106,6 +151,10 @@ std::shared_ptr<const Surroundings> service_surroundings(const Node& service) {
   if (const Node* volumes = service.find("volumes")) {
     for (const NodePtr& item : volumes->items) add_volume(*item, *around);
   }
+  around->cpu_limit = cores_of(service.at({"deploy", "resources", "limits", "cpus"}));
+  if (!around->cpu_limit) around->cpu_limit = cores_of(service.find("cpus"));
+  add_tmpfs(service.find("tmpfs"), *around);
+  read_gpu_access(service, *around);
   read_devices(service, *around);
   read_dependencies(service, *around);
   read_ports(service, *around);

@@ -35,9 +35,12 @@ void add_starts(std::vector<Invocation> invocations, const EngineStart& base, Fi
     EngineStart start = base;
     start.where = place_of(invocation, base);
     start.argv = std::move(invocation.argv);
+    start.wrapper_flags = std::move(invocation.wrapper_flags);
+    if (!invocation.config.empty()) start.config = std::move(invocation.config);
     start.serve = invocation.serve;
     start.env = std::move(invocation.env);
     if (invocation.image) {  // of `docker run`
+      start.around = std::move(invocation.around);
       start.image_known = invocation.image->known;
       start.image = std::move(invocation.image->text);
       if (!invocation.gpu.resource.empty()) start.gpu.resource = invocation.gpu.resource;
@@ -74,6 +77,11 @@ void add_script_starts(const SourceText& script, ShellScope scope, const EngineS
 }
 
 Word word_of(const Node& scalar) { return {scalar.text, !has_template_action(scalar.text.view())}; }
+
+std::optional<Located<std::string>> located_text(const Node* node) {
+  if (node == nullptr || !node->is_scalar() || !word_of(*node).known) return std::nullopt;
+  return Located<std::string>{std::string(node->scalar()), node->where};
+}
 
 std::optional<Located<uint32_t>> number_of(const Node* node) {
   if (node == nullptr || !node->is_scalar()) return std::nullopt;

@@ -26,6 +26,9 @@ void add_script_starts(const SourceText& script, ShellScope scope, const EngineS
 /// Text whose value a template or variable decides is not known.
 Word word_of(const Node& scalar);
 
+/// A scalar that no template decides.
+std::optional<Located<std::string>> located_text(const Node* node);
+
 /// A whole number, when the node is a scalar that is one.
 std::optional<Located<uint32_t>> number_of(const Node* node);
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 
+#include "lint/read/docker_surroundings.h"
 #include "lint/read/shell_words.h"
 #include "lint/read/vllm_names.h"
 
@@ -45,7 +46,12 @@ bool has_glued_value(std::string_view flag) {
          std::string_view("pevumhwcal").find(flag[1]) != std::string_view::npos;
 }
 
-std::optional<size_t> find_run(const std::vector<Word>& words) {
+struct RunCommand {
+  size_t program = 0;
+  size_t arguments = 0;
+};
+
+std::optional<RunCommand> find_run(const std::vector<Word>& words) {
   for (size_t i = 0; i + 1 < words.size(); ++i) {
     const std::string_view name = base_name(words[i].text.view());
     if (name != "docker" && name != "podman" && name != "nerdctl") continue;
@@ -53,7 +59,7 @@ std::optional<size_t> find_run(const std::vector<Word>& words) {
     if (words[next].text.view() == "container") ++next;
     if (next >= words.size()) return std::nullopt;
     const std::string_view verb = words[next].text.view();
-    if (verb == "run" || verb == "create") return next + 1;
+    if (verb == "run" || verb == "create") return RunCommand{i, next + 1};
   }
   return std::nullopt;
 }
@@ -63,6 +69,7 @@ class RunReader {
   RunReader(const std::vector<Word>& words, size_t begin) : words_(words), pos_(begin) {}
 
   std::optional<ContainerRun> read() {
+    run_.around.whole = true;
     while (pos_ < words_.size() && words_[pos_].text.view().substr(0, 1) == "-" &&
            words_[pos_].text.size() > 1) {
       flag();
@@ -85,6 +92,8 @@ class RunReader {
     if (has_glued_value(text)) return option(text.substr(0, 2), {word.text.substr(2), word.known});
     if (is_switch(text)) {
       run_.publishes_port = run_.publishes_port || text == "-P" || text == "--publish-all";
+      run_.around.read_only_root = run_.around.read_only_root || text == "--read-only";
+      run_.around.other_gpu_access = run_.around.other_gpu_access || text == "--privileged";
       return;
     }
     if (pos_ < words_.size()) option(text, words_[pos_++]);
@@ -99,6 +108,8 @@ class RunReader {
       run_.entrypoint = split_words(value);
     } else if (name == "-p" || name == "--publish") {
       run_.publishes_port = true;
+    } else {
+      add_docker_option(name, value, run_.around);
     }
   }
 
@@ -125,6 +136,7 @@ class RunReader {
   void skip_unknown_flags() {
     if (pos_ >= words_.size() || words_[pos_].known) return;
     if (image_kind(words_[pos_].text.view()) != ImageKind::kOther) return;
+    run_.around.whole = false;
     for (size_t i = pos_ + 1; i < words_.size(); ++i) {
       const std::string_view text = words_[i].text.view();
       if (text.substr(0, 1) == "-" || text == "vllm") return;
@@ -147,9 +159,11 @@ std::string_view base_name(std::string_view path) {
 }
 
 std::optional<ContainerRun> read_container_run(const std::vector<Word>& words) {
-  const std::optional<size_t> begin = find_run(words);
-  if (!begin) return std::nullopt;
-  return RunReader(words, *begin).read();
+  const std::optional<RunCommand> command = find_run(words);
+  if (!command) return std::nullopt;
+  auto run = RunReader(words, command->arguments).read();
+  if (run) run->where = words[command->program].text.location();
+  return run;
 }
 
 }  // namespace kvbudget

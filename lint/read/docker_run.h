@@ -9,12 +9,14 @@
 namespace kvbudget {
 
 struct ContainerRun {
+  Location where;  ///< `docker`
   Word image;
   std::vector<Word> entrypoint;  ///< of `--entrypoint`
   std::vector<Word> arguments;   ///< behind the image
   std::vector<EnvVar> env;
   GpuRequest gpu;
   bool publishes_port = false;
+  Surroundings around;
 };
 
 std::optional<ContainerRun> read_container_run(const std::vector<Word>& words);

@@ -8,6 +8,8 @@
 #include <array>
 #include <string>
 
+#include "lint/read/flag_words.h"
+
 namespace kvbudget {
 namespace {
 
@@ -118,9 +120,20 @@ const DynamoFlag* find(std::string_view name) {
   return &*found;
 }
 
+/// `--flag`, or `--no-flag`, as a flag without a value.
+WrapperFlag switch_of(const Word& word, const DynamoFlag& flag) {
+  const bool negative = flag.takes == Takes::kNothing && word.text.view().starts_with("--no-");
+  WrapperFlag result;
+  result.name = word.text.str().substr(negative ? 5 : 2);
+  result.value = word_over(negative ? "false" : "true", word.text).text;
+  result.known = word.known;
+  return result;
+}
+
 }  // namespace
 
-std::vector<Word> without_dynamo_flags(const std::vector<Word>& words) {
+std::vector<Word> without_dynamo_flags(const std::vector<Word>& words,
+                                       std::vector<WrapperFlag>& own) {
   std::vector<Word> rest;
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i].text.view();
@@ -131,12 +144,26 @@ std::vector<Word> without_dynamo_flags(const std::vector<Word>& words) {
       rest.push_back(words[i]);
       continue;
     }
-    if (equals != std::string_view::npos) continue;
+    if (equals != std::string_view::npos) {
+      own.push_back({std::string(word.substr(2, equals - 2)), words[i].text.substr(equals + 1),
+                     words[i].known});
+      continue;
+    }
+    WrapperFlag& found = own.emplace_back(switch_of(words[i], *flag));
     const auto value_follows = [&] {
       return i + 1 < words.size() && !is_flag(words[i + 1].text.view());
     };
-    if (flag->takes != Takes::kNothing && value_follows()) ++i;
-    while (flag->takes == Takes::kWords && value_follows()) ++i;
+    if (flag->takes != Takes::kNothing && value_follows()) {
+      ++i;
+      found.value = words[i].text;
+      found.known = found.known && words[i].known;
+    }
+    while (flag->takes == Takes::kWords && value_follows()) {
+      ++i;
+      found.value.append_synthetic(" ", words[i].text.offset(0));
+      found.value.append(words[i].text);
+      found.known = found.known && words[i].known;
+    }
   }
   return rest;
 }

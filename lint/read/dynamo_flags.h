@@ -8,9 +8,10 @@
 
 namespace kvbudget {
 
-/// The words without Dynamo's flags and their values: Dynamo's parser takes those out and hands the
-/// rest to vLLM's.
-std::vector<Word> without_dynamo_flags(const std::vector<Word>& words);
+/// The words without Dynamo's flags and their values, which go to `own`: Dynamo's parser takes those
+/// out and hands the rest to vLLM's.
+std::vector<Word> without_dynamo_flags(const std::vector<Word>& words,
+                                       std::vector<WrapperFlag>& own);
 
 /// A key of Dynamo's in a section of settings, by its name with dashes.
 bool is_dynamo_key(std::string_view name);

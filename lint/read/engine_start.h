@@ -32,6 +32,8 @@ struct EnvVar {
 struct GpuRequest {
   std::optional<Located<std::string>>
       name;  ///< as written: GKE label, gpu.product, instance type, "L4"
+  /// Names among which only the cluster decides: several values of a node affinity.
+  std::vector<Located<std::string>> choices{};
   std::optional<Located<uint32_t>> count;  ///< GPUs of one container; absent when "all" or not said
   std::string resource;  ///< "nvidia.com/gpu", "amd.com/gpu", "nvidia.com/mig-1g.10gb" …
 };
@@ -43,6 +45,13 @@ struct ConfigKey {
   bool known = true;  ///< false: whatever deploys the file replaces part of the value
 };
 
+/// A flag that the program around the engine takes for itself (Dynamo's worker).
+struct WrapperFlag {
+  std::string name;  ///< without dashes and `no-`
+  SourceText value;  ///< of a switch "true" or "false", at the flag
+  bool known = true;
+};
+
 struct EngineStart {
   const SourceFile* file = nullptr;
   Location where;    ///< the command (`vllm serve` or the first argument), for findings about the
@@ -51,6 +60,7 @@ struct EngineStart {
   std::string name;  ///< "Deployment/llama/vllm", "service chat": identity without path or line
   std::vector<Word>
       argv;  ///< words behind the entry point: flags and the positional model, never the program
+  std::vector<WrapperFlag> wrapper_flags;
   bool serve = true;              ///< `vllm serve`; false for the api_server module
   std::vector<ConfigKey> config;  ///< keys of a vLLM config file: the file itself, or mounted in it
   bool keys_are_arguments = false;  ///< `config` holds keyword arguments (`engine_kwargs`), not

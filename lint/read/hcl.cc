@@ -125,13 +125,24 @@ class Parser {
         ++at_;
         if (NodePtr value = read_value(depth)) body->entries.push_back({camel(name), value});
       } else if (std::vector<HclBlock> inner; !name.empty() && read_block(name, inner, depth)) {
-        add_block(*body, camel(name), inner.front().body);
+        add_block(*body, camel(name), with_label(inner.front()));
       } else {
         skip_line();
       }
     }
     if (at_ < text_.size()) ++at_;
     body->where = from(begin);
+    return body;
+  }
+
+  static NodePtr with_label(const HclBlock& block) {
+    if (block.labels.empty()) return block.body;
+    MutableNode body = std::make_shared<Node>(*block.body);
+    MutableNode label = new_node(Node::Kind::kScalar, block.labels.front().location());
+    label->text = block.labels.front();
+    SourceText key = label->text.substr(0, 0);
+    key.append_synthetic(kHclLabel, label->where.range.begin);
+    body->entries.push_back({std::move(key), std::move(label)});
     return body;
   }
 

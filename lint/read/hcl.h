@@ -1,11 +1,15 @@
 // HCL, Terraform's language, as far as it states facts: blocks, attributes, literals.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "lint/read/document.h"
 
 namespace kvbudget {
+
+/// The key under which a block within a body keeps its first label (`device "nvidia/gpu"`).
+constexpr std::string_view kHclLabel = "(label)";
 
 struct HclBlock {
   SourceText type;                 ///< `resource`

@@ -10,6 +10,7 @@
 
 #include "lint/read/docker_run.h"
 #include "lint/read/dynamo_flags.h"
+#include "lint/read/here_documents.h"
 #include "lint/read/shell_reader.h"
 #include "lint/read/vllm_names.h"
 
@@ -41,9 +42,9 @@ bool is_dynamo_worker(std::string_view name) {
   return name == "dynamo.vllm" || name == "dynamo.vllm.main" || name == "dynamo.vllm.unified_main";
 }
 
-/// Of `python3 -u -m MODULE`, whose `-m` is word `at`: the interpreter, if it is there.
+/// Of `python3 -u -m MODULE`, whose `-m` (or script) is word `at`: the interpreter, if it is there.
 size_t interpreter_of(const std::vector<Word>& words, size_t at) {
-  size_t begin = at;
+  size_t begin = words[at].text.view() == "-m" ? at : at - 1;
   while (begin > 0 && words[begin].text.view().starts_with('-')) --begin;
   return base_name(words[begin].text.view()).starts_with("python") ? begin : at + 1;
 }
@@ -70,6 +71,34 @@ std::optional<EntryPoint> find_entry_point(const std::vector<Word>& words) {
   return std::nullopt;
 }
 
+/// A program of somebody's own that takes vLLM's arguments and a port is taken for a server around
+/// it, unless its name says that it is something else.
+bool is_wrapper_name(std::string_view name) {
+  static constexpr std::array<std::string_view, 9> kOthers = {
+      "bench", "client", "convert", "download", "eval", "proxy", "quant", "router", "test"};
+  return std::none_of(kOthers.begin(), kOthers.end(), [&](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  });
+}
+
+std::optional<EntryPoint> find_wrapper(const std::vector<Word>& words) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i].text.view();
+    if (word.starts_with("--")) return std::nullopt;
+    const bool module = i > 0 && words[i - 1].text.view() == "-m";
+    if (!module && !word.ends_with(".py")) continue;
+    const std::vector<Word> arguments(words.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                                      words.end());
+    const bool own = is_wrapper_name(base_name(word)) && !is_other_server(word);
+    if (!own || !look_like_server_arguments(arguments)) {
+      return std::nullopt;
+    }
+    const size_t begin = i > 0 ? interpreter_of(words, module ? i - 1 : i) : i;
+    return EntryPoint{std::min(begin, i), i + 1, false, false};
+  }
+  return std::nullopt;
+}
+
 bool is_shell(std::string_view program) {
   const std::string_view name = base_name(program);
   return name == "sh" || name == "bash" || name == "zsh" || name == "dash" || name == "ash" ||
@@ -90,6 +119,17 @@ size_t find_shell_script(const std::vector<Word>& words) {
     }
   }
   return 0;
+}
+
+/// Programs that give a command, written as one word, to a shell somewhere else.
+bool hands_on_commands(const std::vector<Word>& words) {
+  static constexpr std::array<std::string_view, 5> kPrograms = {"runuser", "screen", "ssh", "su",
+                                                                "tmux"};
+  for (size_t i = 0; i < words.size() && i < 2; ++i) {  // behind `sudo`
+    const std::string_view name = base_name(words[i].text.view());
+    if (std::find(kPrograms.begin(), kPrograms.end(), name) != kPrograms.end()) return true;
+  }
+  return false;
 }
 
 /// From the first word to the last, if they stand in one line.
@@ -115,6 +155,7 @@ class Finder {
   }
 
   void command(const ShellCommand& command, ShellScope& scope, int depth) {
+    add_documents(command, documents_);
     if (command.words.empty() || depth > kMaxNesting || found_.size() >= kMaxInvocations) return;
     const std::string_view name = base_name(command.words[0].text.view());
     if (only_talks(name)) return;
@@ -125,7 +166,7 @@ class Finder {
       return add(command, *entry, scope);
     }
     const size_t at = find_shell_script(command.words);
-    if (at == 0) return;
+    if (at == 0) return other_command(command, scope, depth);
     const std::optional<std::vector<Word>> outer = std::move(scope.positional);
     scope.positional.emplace(command.words.begin() + static_cast<std::ptrdiff_t>(at) + 1,
                              command.words.end());
@@ -137,6 +178,17 @@ class Finder {
   }
 
  private:
+  void other_command(const ShellCommand& command, ShellScope& scope, int depth) {
+    if (const auto wrapper = find_wrapper(command.words)) return add(command, *wrapper, scope);
+    if (!hands_on_commands(command.words)) return;
+    for (const Word& word : command.words) {
+      if (word.text.view().find(' ') == std::string_view::npos) continue;
+      scope.enter_branch();
+      script(word.text, scope, depth + 1);
+      scope.drop_branch();
+    }
+  }
+
   void eval(const ShellCommand& command, ShellScope& scope, int depth) {
     SourceText text;
     for (size_t i = 1; i < command.words.size(); ++i) {
@@ -152,7 +204,10 @@ class Finder {
     invocation.serve = entry.serve;
     invocation.argv.assign(command.words.begin() + static_cast<std::ptrdiff_t>(entry.end),
                            command.words.end());
-    if (entry.dynamo) invocation.argv = without_dynamo_flags(invocation.argv);
+    if (entry.dynamo) {
+      invocation.argv = without_dynamo_flags(invocation.argv, invocation.wrapper_flags);
+    }
+    invocation.config = written_config(documents_, invocation.argv);
     invocation.env = scope.environment();
     for (const EnvVar& variable : command.env) set_variable(invocation.env, variable);
     for (size_t i = 0; i < entry.begin; ++i) {  // `env NAME=value vllm serve`
@@ -182,12 +237,14 @@ class Finder {
                           (kind == ImageKind::kVllmServer || look_like_vllm_arguments(words));
     if (found_.size() == before && by_image) {
       Invocation& invocation = found_.emplace_back();
-      invocation.where = (words.empty() ? run.image : words.front()).text.location();
+      invocation.where = run.where;
       invocation.serve = image_runs_serve(run.image.text.view());
       invocation.argv = std::move(words);
       invocation.env = scope.environment();
     }
+    const auto around = std::make_shared<const Surroundings>(run.around);
     for (size_t i = before; i < found_.size(); ++i) {
+      found_[i].around = around;
       found_[i].image = run.image;
       found_[i].gpu = run.gpu;
       found_[i].publishes_port = run.publishes_port;
@@ -195,6 +252,7 @@ class Finder {
   }
 
   std::vector<Invocation> found_;
+  std::vector<HereDocument> documents_;  // written so far
 };
 
 }  // namespace
@@ -209,6 +267,26 @@ std::vector<Invocation> find_invocations_in_script(const SourceText& script, She
   Finder finder;
   finder.script(script, scope, 0);
   return finder.take();
+}
+
+EngineStart start_of(Invocation invocation, std::string kind, std::string name) {
+  EngineStart start;
+  start.where = invocation.where;
+  start.kind = std::move(kind);
+  start.name = std::move(name);
+  start.argv = std::move(invocation.argv);
+  start.wrapper_flags = std::move(invocation.wrapper_flags);
+  start.config = std::move(invocation.config);
+  start.serve = invocation.serve;
+  start.env = std::move(invocation.env);
+  if (invocation.image) {
+    start.image_known = invocation.image->known;
+    start.around = std::move(invocation.around);
+    start.image = std::move(invocation.image->text);
+  }
+  start.gpu = std::move(invocation.gpu);
+  start.serves_traffic = invocation.publishes_port;
+  return start;
 }
 
 }  // namespace kvbudget

@@ -13,17 +13,23 @@ namespace kvbudget {
 struct Invocation {
   Location where;          ///< the words that name the engine; nowhere when an image starts it
   std::vector<Word> argv;  ///< behind the entry point
+  std::vector<WrapperFlag> wrapper_flags;
   bool serve = true;
   std::vector<EnvVar> env;
+  std::vector<ConfigKey> config;  ///< of a config file that the script writes
   // Known only when a container is started by the command (`docker run`).
   std::optional<Word> image;
   GpuRequest gpu;
   bool publishes_port = false;
+  std::shared_ptr<const Surroundings> around;
 };
 
 /// What `words` start, run as they are (a container's command, argv of our own command line).
 /// Shells inside (`sh -c SCRIPT`) are read. `scope` holds the environment.
 std::vector<Invocation> find_invocations(const std::vector<Word>& words, ShellScope scope);
+
+/// The start of a program that a file of that kind runs; `file` is the caller's to set.
+EngineStart start_of(Invocation invocation, std::string kind, std::string name);
 
 /// Larger scripts are not read.
 constexpr uint64_t kMaxScriptBytes = uint64_t{2} << 20;

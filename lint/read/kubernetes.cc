@@ -13,7 +13,6 @@
 
 #include "lint/read/flag_words.h"
 #include "lint/read/kubernetes_pod.h"
-#include "lint/read/kubernetes_surroundings.h"
 #include "lint/read/manifest.h"
 #include "lint/read/readers.h"
 
@@ -38,9 +37,7 @@ std::string role_of(std::string_view key) {
 class Workload {
  public:
   Workload(const YamlFile& yaml, const Node& root, FileContents& out)
-      : yaml_(yaml), configs_(yaml), start_(object_start(yaml, root, "kubernetes")), out_(out) {
-    start_.around = workload_surroundings(root, yaml.roots);
-  }
+      : yaml_(yaml), configs_(yaml), start_(object_start(yaml, root, "kubernetes")), out_(out) {}
 
   void read(const Node& node) { walk(node, start_, 0); }
 

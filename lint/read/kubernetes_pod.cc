@@ -36,13 +36,13 @@ std::optional<Located<std::string>> located(const Node* scalar) {
   return Located<std::string>{std::string(scalar->scalar()), scalar->where};
 }
 
-/// The one value that a required node affinity leaves for `label`.
-const Node* affinity_value(const Node& spec, std::string_view label) {
+/// The values that required node affinity leaves for `label`; several terms add up.
+std::vector<const Node*> affinity_values(const Node& spec, std::string_view label) {
   const Node* terms =
       spec.at({"affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution",
                "nodeSelectorTerms"});
-  if (terms == nullptr) return nullptr;
-  const Node* result = nullptr;
+  std::vector<const Node*> result;
+  if (terms == nullptr) return result;
   for (const NodePtr& term : terms->items) {
     const Node* expressions = term->find("matchExpressions");
     if (expressions == nullptr) continue;
@@ -52,22 +52,30 @@ const Node* affinity_value(const Node& spec, std::string_view label) {
       const Node* values = expression->find("values");
       if (key == nullptr || key->scalar() != label || op == nullptr || op->scalar() != "In")
         continue;
-      const bool one = values != nullptr && values->items.size() == 1 && result == nullptr;
-      if (!one) return nullptr;  // several cards are possible
-      result = values->items.front().get();
+      if (values == nullptr) continue;
+      for (const NodePtr& value : values->items) result.push_back(value.get());
     }
   }
   return result;
 }
 
-std::optional<Located<std::string>> gpu_name(const Node& spec) {
+void read_gpu_name(const Node& spec, GpuRequest& gpu) {
   const Node* selector = spec.find("nodeSelector");
   for (const std::string_view label : kGpuLabels) {
-    const Node* value = selector == nullptr ? nullptr : selector->find(label);
-    if (value == nullptr) value = affinity_value(spec, label);
-    if (auto name = located(value)) return name;
+    std::vector<const Node*> values = affinity_values(spec, label);
+    const Node* selected = selector == nullptr ? nullptr : selector->find(label);
+    if (selected != nullptr) values = {selected};
+    if (values.size() == 1) {
+      if (auto name = located(values.front())) {
+        gpu.name = std::move(name);
+        return;
+      }
+    }
+    if (values.size() < 2 || !gpu.choices.empty()) continue;
+    for (const Node* value : values) {
+      if (auto name = located(value)) gpu.choices.push_back(*std::move(name));
+    }
   }
-  return std::nullopt;
 }
 
 void read_gpu_count(const Node& container, GpuRequest& gpu) {
@@ -141,7 +149,7 @@ void describe_container(const Node& container, const Node& spec, const ConfigMap
     start.image_known =
         word_of(*image).known && image->scalar().find('$') == std::string_view::npos;
   }
-  if (auto name = gpu_name(spec)) start.gpu.name = std::move(name);
+  read_gpu_name(spec, start.gpu);
   read_gpu_count(container, start.gpu);
   start.serves_traffic = start.serves_traffic || serves_traffic(container);
 }
@@ -164,7 +172,8 @@ void read_container(const Node& container, const Node& spec, const ConfigMaps& c
     }
   }
   for (size_t i = before; i < out.starts.size(); ++i) {
-    out.starts[i].config = mounted_config(files, configs, out.starts[i].argv);
+    EngineStart& found = out.starts[i];
+    if (found.config.empty()) found.config = mounted_config(files, configs, found.argv);
   }
 }
 

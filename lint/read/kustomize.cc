@@ -54,6 +54,17 @@ void read_patches(const YamlFile& yaml, const Node& root, FileContents& out) {
   }
 }
 
+/// What a patch leaves out stands in what it changes.
+void mark_as_parts(size_t first, FileContents& out) {
+  for (size_t i = first; i < out.starts.size(); ++i) {
+    std::shared_ptr<const Surroundings>& around = out.starts[i].around;
+    if (around == nullptr) continue;
+    auto part = std::make_shared<Surroundings>(*around);
+    part->whole = false;
+    around = std::move(part);
+  }
+}
+
 /// "name:tag" of an `images` entry, when its image is one of vLLM.
 std::optional<SourceText> image_of(const Node& image) {
   const Node* name = image.find("newName");
@@ -99,6 +110,7 @@ bool read_kustomization(const YamlFile& yaml, const Node& root, FileContents& ou
   if (!(named && of_kustomize) && !bare) return false;
   const size_t before = out.starts.size();
   read_patches(yaml, root, out);
+  mark_as_parts(before, out);
   set_image(root, before, out);
   return true;
 }

@@ -1,5 +1,5 @@
 // Order as in kustomize 5.6, api/internal/target: resources, components, generators, then the
-// transformers (patches, replicas, images).
+// transformers (patches, replicas, images, replacements, vars).
 
 #include "lint/read/kustomize_build.h"
 
@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "lint/read/kustomize_replacements.h"
 #include "lint/read/kustomize_transform.h"
 #include "lint/read/manifest.h"
 #include "lint/read/rendered.h"
@@ -83,6 +84,8 @@ class Builder {
     patch(folder, root, manifests);
     if (const Node* counts = root.find("replicas")) set_replicas(manifests, *counts, limit_);
     if (const Node* images = root.find("images")) set_images(manifests, *images, limit_);
+    for_each(root, "replacements", [&](const Node& item) { replace(folder, item, manifests); });
+    if (const Node* variables = root.find("vars")) replace_variables(manifests, *variables, limit_);
   }
 
   std::vector<std::string> files() const { return {files_.begin(), files_.end()}; }
@@ -146,6 +149,17 @@ class Builder {
           apply(read(place_of(folder, path->scalar())), item.find("target"), manifests);
         }
       });
+    }
+  }
+
+  /// A replacement, or the path of a file that holds some.
+  void replace(const std::string& folder, const Node& item, Manifests& manifests) {
+    const Node* path = item.find("path");
+    if (path == nullptr) return replace_fields(manifests, item, limit_);
+    const Document* document = read(place_of(folder, path->scalar()));
+    for (const NodePtr& root : document == nullptr ? Manifests() : document->roots) {
+      if (root->is_mapping()) replace_fields(manifests, *root, limit_);
+      for (const NodePtr& one : root->items) replace_fields(manifests, *one, limit_);
     }
   }
 

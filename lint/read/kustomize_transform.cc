@@ -72,14 +72,6 @@ bool has_labels(const Node& manifest, std::string_view selector) {
   return true;
 }
 
-bool is_target(const Node& manifest, const Node& target) {
-  const std::string_view kind = text_of(&target, "kind");
-  const std::string_view name = text_of(&target, "name");
-  return (kind.empty() || matches(text_of(&manifest, "kind"), kind)) &&
-         (name.empty() || matches(name_of(manifest), name)) &&
-         has_labels(manifest, text_of(&target, "labelSelector"));
-}
-
 bool is_same_object(const Node& manifest, const Node& patch) {
   return text_of(&manifest, "kind") == text_of(&patch, "kind") &&
          name_of(manifest) == name_of(patch);
@@ -132,12 +124,20 @@ NodePtr mapping_of(std::string_view key, const NodePtr& value) { return map_of({
 
 }  // namespace
 
+bool is_selected(const Node& manifest, const Node& selector) {
+  const std::string_view kind = text_of(&selector, "kind");
+  const std::string_view name = text_of(&selector, "name");
+  return (kind.empty() || matches(text_of(&manifest, "kind"), kind)) &&
+         (name.empty() || matches(name_of(manifest), name)) &&
+         has_labels(manifest, text_of(&selector, "labelSelector"));
+}
+
 void apply_patch(Manifests& manifests, const NodePtr& patch, const Node* target, WorkLimit& limit) {
   const bool operations = is_json_patch(*patch);
   if (operations && (target == nullptr || patch->items.size() > kMaxOperations)) return;
   for (NodePtr& manifest : manifests) {
     const bool wanted =
-        target != nullptr ? is_target(*manifest, *target) : is_same_object(*manifest, *patch);
+        target != nullptr ? is_selected(*manifest, *target) : is_same_object(*manifest, *patch);
     if (!wanted || !limit.spend_on(*manifest)) continue;
     if (operations) {
       if (limit.spend(64 * patch->items.size())) manifest = apply_json_patch(manifest, *patch);

@@ -10,6 +10,9 @@ namespace kvbudget {
 
 using Manifests = std::vector<NodePtr>;
 
+/// A selector (`target`, `select`) means the manifest.
+bool is_selected(const Node& manifest, const Node& selector);
+
 /// One entry of `patches`; `patch` is a manifest or a list of operations. Without a target a
 /// manifest is for the object of its own kind and name.
 void apply_patch(Manifests& manifests, const NodePtr& patch, const Node* target, WorkLimit& limit);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "lint/read/kubernetes_surroundings.h"
+
 namespace kvbudget {
 
 std::string object_name(const Node& root) {
@@ -38,6 +40,9 @@ EngineStart object_start(const YamlFile& yaml, const Node& root, std::string kin
   start.kind = std::move(kind);
   start.name = object_name(root);
   start.where = first_key(root);
+  if (yaml.limit.spend(kRootBytes * yaml.roots.size())) {
+    start.around = workload_surroundings(root, yaml.roots);
+  }
   return start;
 }
 

@@ -5,6 +5,8 @@
 // completed as the chart does it: `vllmServe` and `imageDefault` get model, port, parallel sizes
 // and name, `custom` stands as it is.
 
+#include "lint/read/modelservice.h"
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -232,9 +234,13 @@ bool read_values(const YamlFile& yaml, const Node& node, int depth, FileContents
 
 }  // namespace
 
+bool read_modelservice_values(const YamlFile& yaml, const Node& values, FileContents& out) {
+  return read_values(yaml, values, 0, out);
+}
+
 bool read_modelservice(const YamlFile& yaml, const Node& root, FileContents& out) {
   if (yaml.file.bytes().find("modelArtifacts") == std::string_view::npos) return false;
-  return read_values(yaml, root, 0, out);
+  return read_modelservice_values(yaml, root, out);
 }
 
 }  // namespace kvbudget

@@ -37,10 +37,12 @@ constexpr std::array kYamlReaders = {
     YamlReader{read_kthena},
     YamlReader{read_llmaz},
     YamlReader{read_kustomization},
+    YamlReader{read_serving_tests},
     YamlReader{read_json_patch},
     YamlReader{read_dynamo},
     YamlReader{read_ray_service},
     YamlReader{read_ray_job},
+    YamlReader{read_ecs},
     YamlReader{read_kubernetes},
     YamlReader{read_compose},
     YamlReader{read_kubeai_catalog},
@@ -63,7 +65,8 @@ struct FileReader {
   bool (*is)(const SourceFile&);
   void (*read)(const SourceFile&, FileContents&);
 };
-constexpr std::array<FileReader, 3> kFileReaders = {{{is_systemd_unit, read_systemd_unit},
+constexpr std::array<FileReader, 4> kFileReaders = {{{is_llmd_scenario, read_llmd_scenario},
+                                                     {is_systemd_unit, read_systemd_unit},
                                                      {is_dockerfile, read_dockerfile},
                                                      {is_terraform, read_terraform}}};
 

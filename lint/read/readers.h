@@ -20,6 +20,9 @@ class WorkLimit {
   uint64_t bytes_ = uint64_t{64} << 20;
 };
 
+/// What a look through the documents of a file costs, for each.
+constexpr uint64_t kRootBytes = 16;
+
 /// The YAML documents of one file; readers look at one and may need its siblings (ConfigMaps).
 struct YamlFile {
   const SourceFile& file;
@@ -60,6 +63,8 @@ bool read_llmd_recipe(const YamlFile& yaml, const Node& root, FileContents& out)
 bool read_model_table(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_omni_stages(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_llmd_benchmark(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_serving_tests(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_ecs(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_server_args(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_vllm_config(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_vllm_runtime(const YamlFile& yaml, const Node& root, FileContents& out);
@@ -76,6 +81,8 @@ bool is_yaml_name(std::string_view path);
 /// Whole files that are no YAML.
 bool is_shell_script(const SourceFile& file);
 void read_shell_script(const SourceFile& file, FileContents& out);
+bool is_llmd_scenario(const SourceFile& file);
+void read_llmd_scenario(const SourceFile& file, FileContents& out);
 bool is_dockerfile(const SourceFile& file);
 void read_dockerfile(const SourceFile& file, FileContents& out);
 bool is_terraform(const SourceFile& file);

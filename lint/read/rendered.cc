@@ -6,8 +6,6 @@
 namespace kvbudget {
 namespace {
 
-constexpr uint64_t kRootBytes = 16;  // what looking for ConfigMaps costs, a document
-
 bool is_written(const Node& value) {
   return value.kind != Node::Kind::kNull && !(value.is_scalar() && value.text.empty());
 }

@@ -3,31 +3,13 @@
 #include <array>
 #include <string>
 
-#include "lint/read/docker_run.h"
+#include "lint/read/here_documents.h"
 #include "lint/read/invocation.h"
 #include "lint/read/readers.h"
+#include "lint/read/template_branches.h"
+#include "lint/read/yaml_template.h"
 
 namespace kvbudget {
-namespace {
-
-EngineStart make_start(Invocation invocation, std::string kind, std::string name) {
-  EngineStart start;
-  start.where = invocation.where;
-  start.kind = std::move(kind);
-  start.name = std::move(name);
-  start.argv = std::move(invocation.argv);
-  start.serve = invocation.serve;
-  start.env = std::move(invocation.env);
-  if (invocation.image) {
-    start.image_known = invocation.image->known;
-    start.image = std::move(invocation.image->text);
-  }
-  start.gpu = std::move(invocation.gpu);
-  start.serves_traffic = invocation.publishes_port;
-  return start;
-}
-
-}  // namespace
 
 bool is_shell_script(const SourceFile& file) {
   const std::string_view first = file.line_text(1);
@@ -51,10 +33,12 @@ void read_shell_script(const SourceFile& file, FileContents& out) {
   }
   const SourceText text(file, {0, static_cast<uint32_t>(file.bytes().size())});
   for (Invocation& invocation : find_invocations_in_script(text, ShellScope())) {
-    EngineStart start = make_start(std::move(invocation), "shell", "script");
+    EngineStart start = start_of(std::move(invocation), "shell", "script");
     start.file = &file;
     out.starts.push_back(std::move(start));
   }
+  add_written_engines(file, here_documents(text), out);
+  if (has_template_action(file.bytes())) mark_conditional_parts(file, out.starts);
 }
 
 FileContents read_command_line(const std::vector<std::string>& words) {
@@ -77,7 +61,7 @@ FileContents read_command_line(const std::vector<std::string>& words) {
     out.errors.push_back({{}, std::move(message)});
     return out;
   }
-  out.starts.push_back(make_start(std::move(invocations.front()), "command-line", "command line"));
+  out.starts.push_back(start_of(std::move(invocations.front()), "command-line", "command line"));
   return out;
 }
 

@@ -9,6 +9,8 @@
 #include <string>
 
 #include "lint/read/shell_arithmetic.h"
+#include "lint/read/shell_change.h"
+#include "lint/read/yaml_template.h"
 
 namespace kvbudget {
 namespace {
@@ -153,33 +155,47 @@ void ShellReader::ansi_quoted(WordBuilder& builder) {
 void ShellReader::double_quoted(WordBuilder& builder) {
   vanishes_ = false;
   advance();
-  while (!done() && peek() != '"') {
-    const char c = peek();
-    if (c == '\\' && peek(1) == '\n') {
-      advance(2);
-    } else if (c == '\\' && std::string_view("$`\"\\").find(peek(1)) != std::string_view::npos) {
-      builder.add(peek(1), text_.offset(pos_ + 1));
-      advance(2);
-    } else if (c == '$') {
-      dollar(builder, /*splits=*/false);
-    } else if (c == '`') {
-      backquoted(builder);
-    } else if (c != '{' || !template_action(builder)) {
-      builder.add(c, text_.offset(pos_));
-      advance();
-    }
-  }
+  while (!done() && peek() != '"') quoted_byte("$`\"\\", builder);
   advance();
   if (!vanishes_) builder.keep();
   vanishes_ = false;
 }
 
+/// Within double quotes: one byte, escape or expansion.
+void ShellReader::quoted_byte(std::string_view escapes, WordBuilder& builder) {
+  const char c = peek();
+  if (c == '\\' && peek(1) == '\n') {
+    advance(2);
+  } else if (c == '\\' && escapes.find(peek(1)) != std::string_view::npos) {
+    builder.add(peek(1), text_.offset(pos_ + 1));
+    advance(2);
+  } else if (c == '$') {
+    dollar(builder, /*splits=*/false);
+  } else if (c == '`') {
+    backquoted(builder);
+  } else if (c != '{' || !template_action(builder)) {
+    builder.add(c, text_.offset(pos_));
+    advance();
+  }
+}
+
+SourceText ShellReader::read_document() {
+  std::vector<Word> words;
+  WordBuilder builder(words, text_.file(), text_.offset(pos_));
+  builder.keep();
+  while (!done()) quoted_byte("$`\\", builder);
+  builder.split();
+  return std::move(words.front().text);
+}
+
+/// `{{ value }}` is text that is not known; `{{ if … }}` and `{% … %}` are no text at all, and what
+/// they decide is told by its place (template_branches.h).
 bool ShellReader::template_action(WordBuilder& builder) {
-  if (peek(1) != '{') return false;
+  if (peek(1) != '{' && peek(1) != '%') return false;
   const std::string_view rest = text_.view().substr(pos_, kMaxAction);
-  const size_t end = rest.substr(0, rest.find('\n')).find("}}");
+  const size_t end = rest.substr(0, rest.find('\n')).find(peek(1) == '{' ? "}}" : "%}", 2);
   if (end == std::string_view::npos) return false;
-  add_raw(pos_, pos_ + end + 2, builder);
+  if (!is_control_action(rest.substr(0, end))) add_raw(pos_, pos_ + end + 2, builder);
   pos_ += end + 2;
   return true;
 }
@@ -249,8 +265,7 @@ void ShellReader::braced(WordBuilder& builder, bool splits) {
   const char op = peek(colon ? 1 : 0);
   if (!plain || op == '\0' || std::string_view("-=+?").find(op) == std::string_view::npos ||
       depth_ >= kMaxNesting) {
-    skip_group('}');
-    return add_raw(start, std::min(pos_, text_.size()), builder);
+    return changed(plain && !all ? name : std::string_view(), start, splits, builder);
   }
   advance(colon ? 2 : 1);
   const ShellValue* value = scope_.find(name);
@@ -268,13 +283,32 @@ void ShellReader::braced(WordBuilder& builder, bool splits) {
   --depth_;
 }
 
+/// Behind the name of `${NAME##pattern}`; an empty name is not one that could be looked up.
+void ShellReader::changed(std::string_view name, size_t start, bool splits, WordBuilder& builder) {
+  const size_t begin = pos_;
+  skip_group('}');
+  const std::string_view change = text_.view().substr(begin, pos_ - begin);
+  const ShellValue* value = name.empty() ? nullptr : scope_.find(name);
+  const bool known = value != nullptr && value->known && value->words.size() == 1 &&
+                     value->words[0].known && change.ends_with('}');
+  // The pattern is tried at every byte.
+  const uint64_t size = known ? value->words[0].text.size() : 0;
+  const bool paid = known && scope_.spend(size * size / 16 + 1);
+  const auto text =
+      paid ? changed_text(value->words[0].text, change.substr(0, change.size() - 1)) : std::nullopt;
+  if (!text) {
+    return add_raw(start, std::min(pos_, text_.size()), builder);
+  }
+  add_words({Word{*text, true}}, false, splits, builder);
+}
+
 /// Behind the operator of `${NAME:-word}`.
 void ShellReader::operand(WordBuilder& builder, bool splits, std::string_view name, char op,
                           const ShellValue* value, bool present, size_t start) {
   const bool takes_word = op == '+' ? present : op != '?' && !present;
   if (!takes_word) {
     skip_group('}');
-    if (present && op != '+') return add_words(value->words, value->array, splits, builder);
+    if (present && op != '+') return expand(*value, /*all=*/true, splits, start, builder);
     if (op == '?') add_raw(start, std::min(pos_, text_.size()), builder);
     return;
   }
@@ -292,71 +326,6 @@ void ShellReader::operand(WordBuilder& builder, bool splits, std::string_view na
     if (words.empty()) assigned.words.push_back({SourceText::empty_at(text_.file(), {}), true});
     scope_.assign(name_text, std::move(assigned));
   }
-}
-
-void ShellReader::value_of(std::string_view name, bool all, bool splits, size_t start,
-                           WordBuilder& builder) {
-  const bool every_argument = name == "@" || name == "*";
-  const bool argument = every_argument || (!name.empty() && is_digit(name[0]));
-  if (argument && scope_.positional) {
-    const std::vector<Word>& words = *scope_.positional;
-    if (every_argument) {
-      const auto first = words.begin() + (words.empty() ? 0 : 1);
-      return add_words({first, words.end()}, name == "@" || splits, splits, builder);
-    }
-    const size_t index = name.size() == 1 ? static_cast<size_t>(name[0] - '0') : words.size();
-    if (index < words.size()) return add_words({words[index]}, false, splits, builder);
-  }
-  const ShellValue* value = argument ? nullptr : scope_.find(name);
-  uint64_t bytes = 0;
-  if (value != nullptr) {
-    for (const Word& item : value->words) bytes += item.text.size() + 1;
-  }
-  if (value == nullptr || !value->known || !scope_.spend(bytes)) {
-    return add_raw(start, pos_, builder);
-  }
-  if (!value->array || all) return add_words(value->words, value->array, splits, builder);
-  if (!value->words.empty()) add_words({value->words.front()}, false, splits, builder);
-}
-
-/// `separate`: each of `words` is a word of its own, as in "${ARRAY[@]}".
-void ShellReader::add_words(const std::vector<Word>& words, bool separate, bool splits,
-                            WordBuilder& builder) {
-  if (separate && words.empty()) vanishes_ = true;
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (i > 0 && separate) builder.split();
-    if (i > 0 && !separate) builder.add(' ', words[i].text.offset(0));
-    if (splits) {
-      add_split(words[i], builder);
-      continue;
-    }
-    if (!words[i].known) builder.set_unknown();
-    if (separate || !words[i].text.empty()) builder.add(words[i].text);
-  }
-}
-
-void ShellReader::add_split(const Word& value, WordBuilder& builder) {
-  const std::string_view text = value.text.view();
-  // The blanks of an unresolved `$(…)` are not ours to split at.
-  const bool whole = !value.known && (text.find("$(") != std::string_view::npos ||
-                                      text.find('`') != std::string_view::npos);
-  for (size_t i = 0; i < text.size();) {
-    if (!whole && (is_shell_blank(text[i]) || text[i] == '\n')) {
-      builder.split();
-      ++i;
-      continue;
-    }
-    size_t end = whole ? text.size() : text.find_first_of(" \t\r\n", i);
-    end = std::min(end, text.size());
-    if (!value.known && (whole || holds_expansion(text.substr(i, end - i)))) builder.set_unknown();
-    builder.add(value.text.substr(i, end - i));
-    i = end;
-  }
-}
-
-void ShellReader::add_raw(size_t begin, size_t end, WordBuilder& builder) {
-  builder.add(text_.substr(begin, end - begin));
-  builder.set_unknown();
 }
 
 }  // namespace kvbudget

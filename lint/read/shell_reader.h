@@ -38,12 +38,15 @@ class ShellReader {
   void read_word(std::vector<Word>& out);
   /// The right side of an assignment: expansions are not split.
   Word read_value();
+  /// All that is left, as a here-document: expansions are replaced, quotes are not marks.
+  SourceText read_document();
 
  private:
   void word(WordBuilder& word, bool splits, bool in_operand);
   void single_quoted(WordBuilder& word);
   void ansi_quoted(WordBuilder& word);
   void double_quoted(WordBuilder& word);
+  void quoted_byte(std::string_view escapes, WordBuilder& word);
   bool template_action(WordBuilder& word);
   void backquoted(WordBuilder& word);
   void dollar(WordBuilder& word, bool splits);
@@ -53,7 +56,9 @@ class ShellReader {
                const ShellValue* value, bool present, size_t start);
   void value_of(std::string_view name, bool all, bool splits, size_t start, WordBuilder& word);
   void add_words(const std::vector<Word>& words, bool separate, bool splits, WordBuilder& word);
+  void expand(const ShellValue& value, bool all, bool splits, size_t start, WordBuilder& word);
   void add_split(const Word& value, WordBuilder& word);
+  void changed(std::string_view name, size_t start, bool splits, WordBuilder& word);
   void add_raw(size_t begin, size_t end, WordBuilder& word);
 
   const SourceText& text_;

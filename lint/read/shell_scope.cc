@@ -31,6 +31,59 @@ bool is_argument(const ShellValue& value) {
   return text.size() == 2 && (text[0] == '$' || text[0] == '{') && text[1] >= '0' && text[1] <= '9';
 }
 
+bool is_flag(const Word& word) {
+  const std::string_view text = word.text.view();
+  const size_t begin = text.find_first_not_of(" \t\n");
+  return begin == std::string_view::npos || text[begin] == '-';
+}
+
+size_t common_words(const ShellValue& a, const ShellValue& b) {
+  const auto equal = [](const Word& x, const Word& y) {
+    return x.known == y.known && x.text.view() == y.text.view();
+  };
+  const auto end =
+      std::mismatch(a.words.begin(), a.words.end(), b.words.begin(), b.words.end(), equal);
+  return static_cast<size_t>(end.first - a.words.begin());
+}
+
+bool goes_on_with_flag(const ShellValue& value, size_t at) {
+  return value.words.size() <= at || is_flag(value.words[at]);
+}
+
+/// `ARGS+=(--eager)` under a condition: what all have in common is there, the rest may be. Values
+/// that are no flags make the variable unknown.
+ShellValue flags_that_may_be(const std::vector<const ShellValue*>& values) {
+  const ShellValue unknown{{}, false, false};
+  const ShellValue& first = *values.front();
+  size_t common = first.words.size();
+  for (const ShellValue* value : values) {
+    if (!value->known || value->array != first.array) return unknown;
+    common = std::min(common, common_words(first, *value));
+  }
+  // `--size 1` and `--size 2` have the flag in common, which says nothing without its value.
+  const auto is_flag_next = [&] {
+    return std::all_of(values.begin(), values.end(),
+                       [&](const ShellValue* value) { return goes_on_with_flag(*value, common); });
+  };
+  while (common > 0 && !is_flag_next()) --common;
+  if (!is_flag_next()) return unknown;
+  ShellValue result{
+      {first.words.begin(), first.words.begin() + static_cast<std::ptrdiff_t>(common)},
+      first.array,
+      true};
+  for (const ShellValue* value : values) {
+    if (!first.array && value->words.size() > common && result.words.size() > common) {
+      Word blank{value->words[common].text.substr(0, 0), true};
+      blank.text.append_synthetic(" ", value->words[common].text.offset(0));
+      result.words.push_back(std::move(blank));
+    }
+    for (size_t i = common; i < value->words.size(); ++i) {
+      result.words.push_back({value->words[i].text, false});
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 void ShellScope::inherit(const EnvVar& variable) {
@@ -74,11 +127,8 @@ void ShellScope::append(const SourceText& name, ShellValue value) {
     variable.value = std::move(value);
   } else if (!variable.value.known || !value.known || !spend(bytes)) {
     variable.value.known = false;
-  } else if (value.array || variable.value.array) {
+  } else {
     std::move(value.words.begin(), value.words.end(), std::back_inserter(variable.value.words));
-  } else if (!value.words.empty() && !variable.value.words.empty()) {
-    variable.value.words[0].text.append(value.words[0].text);
-    variable.value.words[0].known = variable.value.words[0].known && value.words[0].known;
   }
   variable.set = true;
 }
@@ -104,12 +154,21 @@ std::vector<EnvVar> ShellScope::environment() const {
     EnvVar& out = result.emplace_back();
     out.name = variable->name;
     out.known = fully_known(variable->value);
-    if (!variable->value.words.empty()) out.value = variable->value.words[0].text;
+    for (const Word& piece : variable->value.words) {
+      out.value.append(piece.text);
+    }
   }
   return result;
 }
 
-void ShellScope::enter_branch() { frames_.emplace_back(); }
+void ShellScope::enter_branch() { frames_.emplace_back().begun = true; }
+
+void ShellScope::begin_branch(Truth runs) {
+  if (frames_.empty()) return;
+  frames_.back().runs = runs;
+  frames_.back().begun = true;
+  frames_.back().is_choice = true;
+}
 
 void ShellScope::restore(Frame& frame) {
   for (auto& [name, before] : frame.before) variables_[name] = std::move(before);
@@ -119,30 +178,56 @@ void ShellScope::restore(Frame& frame) {
 void ShellScope::next_branch() {
   if (frames_.empty()) return;
   Frame& frame = frames_.back();
-  for (const auto& [name, before] : frame.before) {
-    frame.outcomes[name].push_back(variables_.at(name));
+  if (frame.begun && !frame.decided && frame.runs != false) {
+    Variables& outcome = frame.outcomes.emplace_back();
+    for (const auto& [name, before] : frame.before) outcome.emplace(name, variables_.at(name));
+    frame.decided = frame.runs == true;
   }
   restore(frame);
+  frame.runs = std::nullopt;
+  frame.begun = false;
 }
 
 void ShellScope::leave_branch() {
   if (frames_.empty()) return;
   next_branch();
-  const std::map<std::string, std::vector<Variable>> outcomes = std::move(frames_.back().outcomes);
+  const Frame frame = std::move(frames_.back());
   frames_.pop_back();
-  for (const auto& [name, values] : outcomes) {
-    Variable& variable = change(values.front().name);
-    for (const Variable& outcome : values) {
+  Variables changed;
+  for (const Variables& outcome : frame.outcomes) changed.insert(outcome.begin(), outcome.end());
+  for (const auto& [name, first] : changed) {
+    Variable& variable = change(first.name);
+    std::vector<Variable> outcomes;
+    if (!frame.decided) outcomes.push_back(variable);
+    for (const Variables& outcome : frame.outcomes) {
+      const auto found = outcome.find(name);
+      outcomes.push_back(found == outcome.end() ? variable : found->second);
+    }
+    merge(variable, outcomes, frame.is_choice);
+  }
+}
+
+void ShellScope::merge(Variable& variable, const std::vector<Variable>& outcomes, bool is_choice) {
+  std::vector<const ShellValue*> values;
+  for (const bool arguments : {false, true}) {  // of the script, only if nothing else is set
+    if (!values.empty()) break;
+    for (const Variable& outcome : outcomes) {
       variable.exported = variable.exported || outcome.exported;
-      if (!outcome.set) continue;
-      if (!variable.set) {
-        variable.value = outcome.value;
-        variable.set = true;
-      } else if (!is_argument(outcome.value) && !same(variable.value, outcome.value)) {
-        variable.value = ShellValue{{}, false, false};
-      }
+      if (outcome.set && is_argument(outcome.value) == arguments) values.push_back(&outcome.value);
     }
   }
+  if (values.empty()) return;
+  const ShellValue first = *values.front();
+  // Where it is not set there are no flags; other values are taken for the ones that are meant.
+  const ShellValue nothing{{}, first.array, true};
+  const bool may_be_unset = std::any_of(outcomes.begin(), outcomes.end(),
+                                        [](const Variable& outcome) { return !outcome.set; });
+  const bool flags = first.known && !first.words.empty() && is_flag(first.words.front());
+  if (is_choice && may_be_unset && flags) values.push_back(&nothing);
+  const bool agree = std::all_of(values.begin(), values.end(),
+                                 [&](const ShellValue* value) { return same(*value, first); });
+  variable.value = agree ? first : flags_that_may_be(values);
+  variable.set = true;
 }
 
 void ShellScope::drop_branch() {

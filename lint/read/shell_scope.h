@@ -1,8 +1,9 @@
 // The variables of a shell script, as far as reading it once from top to bottom can know them.
 //
-// Control flow is not run. What a branch assigns is merged with what was there before: a variable
-// that is set in one place only has that value, values that differ make it unknown. An argument of
-// the script (`--port) PORT="$2" ;;`) leaves the default that was there.
+// Control flow is not run, but a condition whose operands are known decides. What branches assign
+// that may be taken is merged with what was there before: a variable that is set in one place only
+// has that value, values that differ make it unknown, and flags that some branch adds may be there
+// or not. An argument of the script (`--port) PORT="$2" ;;`) leaves the default that was there.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,14 @@
 #include <vector>
 
 #include "lint/read/engine_start.h"
+#include "lint/read/shell_condition.h"
 
 namespace kvbudget {
 
 struct ShellValue {
-  std::vector<Word> words;  ///< one for a plain variable
+  /// Of an array, its elements; of a plain variable, pieces that follow each other: one, and
+  /// behind it flags (not known) that a branch may have added.
+  std::vector<Word> words;
   bool array = false;
   bool known = true;  ///< false: only run time decides; words mean nothing then
 };
@@ -37,7 +41,9 @@ class ShellScope {
   std::vector<EnvVar> environment() const;
 
   void enter_branch();
-  void next_branch();   ///< `else`, `;;`
+  /// The condition of the branch is read (`then`, a pattern of `case`); its value if it has one.
+  void begin_branch(Truth runs);
+  void next_branch();   ///< `elif`, `else`, `;;`
   void leave_branch();  ///< what the branches did is merged
   void drop_branch();   ///< the end of a subshell: what it did is lost
   size_t branch_depth() const { return frames_.size(); }
@@ -56,12 +62,18 @@ class ShellScope {
     bool exported = false;
     size_t order = 0;
   };
+  using Variables = std::map<std::string, Variable>;
   struct Frame {
-    std::map<std::string, Variable> before;                 // variables this branch has changed
-    std::map<std::string, std::vector<Variable>> outcomes;  // of the branches that are done
+    Variables before;                 // variables this branch has changed
+    std::vector<Variables> outcomes;  // of the branches that are done and may have been taken
+    Truth runs;                       // the branch in hand
+    bool begun = false;
+    bool decided = false;    // a branch is surely taken, if none before it is
+    bool is_choice = false;  // whether it is run at all depends on a condition
   };
 
   Variable& change(const SourceText& name);
+  static void merge(Variable& variable, const std::vector<Variable>& outcomes, bool is_choice);
   void restore(Frame& frame);
 
   std::map<std::string, Variable, std::less<>> variables_;

@@ -12,14 +12,16 @@
 namespace kvbudget {
 
 struct ShellCommand {
-  std::vector<Word> words;  ///< expanded, redirections left out
-  std::vector<EnvVar> env;  ///< assignments in front of it (`FOO=1 vllm serve …`)
+  std::vector<Word> words;        ///< expanded, redirections left out
+  std::vector<EnvVar> env;        ///< assignments in front of it (`FOO=1 vllm serve …`)
+  std::vector<SourceText> input = {};  ///< here-documents that it reads, also through `cat <<EOF |`
+  std::vector<Word> output = {};  ///< files that it writes
 };
 
 using ShellVisitor = std::function<void(const ShellCommand&, ShellScope&)>;
 
 /// Reads the commands of `script`; function bodies, branches and loops are read once, where they
-/// stand. Here-documents are skipped.
+/// stand, also those that are not taken.
 void read_shell(const SourceText& script, ShellScope& scope, const ShellVisitor& visit);
 
 /// Splits at blanks; quotes and escapes count, nothing is expanded. Ends at `;`, `&`, `|`, `<`,

@@ -9,6 +9,7 @@
 namespace kvbudget {
 namespace {
 
+constexpr size_t kMaxDocuments = 20;  // here-documents of one command
 constexpr size_t kMaxWords = 20'000;  // of one command; Linux allows some more, people far fewer
 
 bool is_declaration(std::string_view word) {
@@ -26,8 +27,11 @@ bool only_expansion(std::string_view text) {
 
 }  // namespace
 
-void SimpleCommandReader::start() {
+void SimpleCommandReader::start(bool piped) {
+  std::vector<SourceText> input;
+  if (piped) input = std::move(command_.input);
   command_ = {};
+  command_.input = std::move(input);
   assignments_.clear();
   declaration_ = false;
   exports_ = false;
@@ -39,7 +43,7 @@ void SimpleCommandReader::assignment_or_word() {
   if (command_.words.size() > kMaxWords) command_.words.resize(kMaxWords);
 }
 
-const ShellCommand* SimpleCommandReader::finish(bool conditional) {
+const ShellCommand* SimpleCommandReader::finish(Truth runs) {
   const bool only_assignments = command_.words.empty();
   for (const Assignment& item : assignments_) {
     if (only_assignments || declaration_) break;
@@ -49,14 +53,15 @@ const ShellCommand* SimpleCommandReader::finish(bool conditional) {
     variable.known = plain && item.value.words[0].known;
     if (!item.value.words.empty()) variable.value = item.value.words[0].text;
   }
-  if (only_assignments || declaration_) apply_assignments(conditional);
+  if (only_assignments || declaration_) apply_assignments(runs);
   if (only_assignments) return nullptr;
   built_in();
   return &command_;
 }
 
-void SimpleCommandReader::apply_assignments(bool conditional) {
-  if (conditional) scope_.enter_branch();
+void SimpleCommandReader::apply_assignments(Truth runs) {
+  scope_.enter_branch();
+  scope_.begin_branch(runs);
   for (Assignment& item : assignments_) {
     if (item.append) {
       scope_.append(item.name, std::move(item.value));
@@ -65,7 +70,14 @@ void SimpleCommandReader::apply_assignments(bool conditional) {
     }
     if (exports_) scope_.set_exported(item.name);
   }
-  if (conditional) scope_.leave_branch();
+  scope_.leave_branch();
+}
+
+/// `$0` stays.
+void SimpleCommandReader::shift() {
+  const bool plain = command_.words.size() == 1 && scope_.positional && scope_.branch_depth() <= 1;
+  if (!plain || scope_.positional->size() < 2) return scope_.positional.reset();
+  scope_.positional->erase(scope_.positional->begin() + 1);
 }
 
 /// Commands that change variables.
@@ -74,7 +86,7 @@ void SimpleCommandReader::built_in() {
   if (name == "set" && command_.words.size() > 1 && command_.words[1].text.view() == "--") {
     scope_.positional.emplace(command_.words.begin() + 1, command_.words.end());
   } else if (name == "shift") {
-    scope_.positional.reset();
+    shift();
   } else if (name == "read" || name == "mapfile" || name == "readarray") {
     for (size_t i = 1; i < command_.words.size(); ++i) {
       const SourceText& word = command_.words[i].text;
@@ -110,8 +122,12 @@ bool SimpleCommandReader::assignment() {
   reader_.advance(end + (append ? 2 : 1));
   Assignment item;
   item.name = name;
-  item.append = append;
-  item.value = reader_.peek() == '(' ? array() : plain_value();
+  item.append = append || repeats(name);
+  if (reader_.peek() == '(') {
+    item.value = array();
+  } else {
+    item.value = item.append == append ? plain_value() : value_behind(name);
+  }
   if (element) item.value.known = false;
   assignments_.push_back(std::move(item));
   return true;
@@ -140,6 +156,36 @@ ShellValue SimpleCommandReader::plain_value() {
   value.words.push_back(reader_.read_value());
   const Word& word = value.words.front();
   value.known = word.known || !only_expansion(word.text.view());
+  return value;
+}
+
+/// `ARGS="$ARGS --more"` is `ARGS+=" --more"`.
+bool SimpleCommandReader::repeats(const SourceText& name) const {
+  const ShellValue* value = scope_.find(name.view());
+  if (value == nullptr || !value->known || value->array) return false;
+  std::string_view rest = reader_.text().view().substr(reader_.position());
+  const size_t quote = rest.starts_with('"') ? 1 : 0;
+  rest = rest.substr(0, quote == 1 ? rest.find('"', 1) : rest.find_first_of(" \t\n;&|"));
+  bool begins = false;
+  int times = 0;
+  for (const std::string_view opening : {"$", "${"}) {
+    const std::string text = std::string(opening) + name.str();
+    for (size_t at = rest.find(text); at != rest.npos; at = rest.find(text, at + 1)) {
+      ++times;
+      const char next = at + text.size() < rest.size() ? rest[at + text.size()] : '\0';
+      const bool plain = opening == "$" ? !is_name_char(next) : next == '}';
+      begins = begins || (plain && at == quote);
+    }
+  }
+  return begins && times == 1;
+}
+
+/// What follows the variable's own value in the value that it gets.
+ShellValue SimpleCommandReader::value_behind(const SourceText& name) {
+  const ShellValue own = *scope_.find(name.view());
+  scope_.assign(name, ShellValue{{}, false, true});
+  ShellValue value = plain_value();
+  scope_.assign(name, own);
   return value;
 }
 
@@ -185,6 +231,7 @@ bool SimpleCommandReader::redirection() {
   const bool both = at == 0 && reader_.peek() == '&' && reader_.peek(1) == '>';
   if (both) at = 1;
   const char c = reader_.peek(at);
+  const char stream = reader_.peek();
   if (c != '<' && c != '>') return false;
   reader_.advance(at + 1);
   if (reader_.peek() == '(') return process_substitution();
@@ -197,8 +244,10 @@ bool SimpleCommandReader::redirection() {
     reader_.advance();
   }
   reader_.skip_blanks();
+  const bool output = c == '>' && (at == 0 || both || (at == 1 && stream == '1'));
   std::vector<Word> target;
   reader_.read_word(target);
+  if (output && target.size() == 1) command_.output.push_back(std::move(target.front()));
   return true;
 }
 
@@ -222,6 +271,7 @@ bool SimpleCommandReader::here_document() {
   while (!reader_.done() && (quote != '\0' || !ends_shell_word(reader_.peek()))) {
     const char c = reader_.peek();
     reader_.advance();
+    if (c == '\'' || c == '"' || c == '\\') document.expands = false;
     if (c == quote) {
       quote = '\0';
     } else if (quote == '\0' && (c == '\'' || c == '"')) {
@@ -230,8 +280,41 @@ bool SimpleCommandReader::here_document() {
       document.delimiter += c;
     }
   }
+  if (command_.input.size() < kMaxDocuments) command_.input.push_back(body_of(document));
   here_documents_.push_back(std::move(document));
   return true;
+}
+
+bool SimpleCommandReader::ends(const HereDocument& document, std::string_view line) {
+  while (document.strips_tabs && !line.empty() && line[0] == '\t') line.remove_prefix(1);
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  return line == document.delimiter;
+}
+
+/// The lines of a here-document, which begin below this line.
+SourceText SimpleCommandReader::body_of(const HereDocument& document) {
+  const SourceText& text = reader_.text();
+  const std::string_view bytes = text.view();
+  size_t at = std::max(reader_.position(), next_body_);
+  if (next_body_ <= reader_.position()) {
+    do {
+      at = std::min(bytes.find('\n', at), bytes.size() - 1) + 1;
+    } while (at < bytes.size() && at >= 2 && bytes[at - 2] == '\\');
+  }
+  SourceText body = SourceText::empty_at(text.file(), {text.offset(at), text.offset(at)});
+  while (at < bytes.size()) {
+    const size_t end = std::min(bytes.find('\n', at), bytes.size() - 1) + 1;
+    std::string_view line = bytes.substr(at, end - at);
+    if (line.ends_with('\n')) line.remove_suffix(1);
+    const bool last = ends(document, line);
+    size_t begin = at;
+    at = end;
+    if (last) break;
+    while (document.strips_tabs && begin < end && bytes[begin] == '\t') ++begin;
+    body.append(text.substr(begin, end - begin));
+  }
+  next_body_ = at;
+  return document.expands ? ShellReader(body, scope_).read_document() : body;
 }
 
 void SimpleCommandReader::skip_here_documents() {
@@ -239,11 +322,9 @@ void SimpleCommandReader::skip_here_documents() {
     while (!reader_.done()) {
       const size_t start = reader_.position();
       reader_.skip_line();
-      std::string_view line = reader_.text().view().substr(start, reader_.position() - start);
+      const std::string_view line = reader_.text().view().substr(start, reader_.position() - start);
       reader_.advance();
-      while (document.strips_tabs && !line.empty() && line[0] == '\t') line.remove_prefix(1);
-      if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-      if (line == document.delimiter) break;
+      if (ends(document, line)) break;
     }
   }
   here_documents_.clear();

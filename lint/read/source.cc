@@ -101,8 +101,7 @@ uint32_t SourceText::offset(size_t i) const {
 Location SourceText::location() const {
   if (file_ == nullptr) return {};
   if (offsets_.empty()) return {file_, anchor_};
-  const auto [low, high] = std::minmax_element(offsets_.begin(), offsets_.end());
-  return {file_, {*low, *high + 1}};
+  return {file_, {offsets_.front(), *std::max_element(offsets_.begin(), offsets_.end()) + 1}};
 }
 
 }  // namespace kvbudget

@@ -101,7 +101,9 @@ class SourceText {
   /// Offset in the file of byte `i`; `i == size()` gives the byte behind the last one.
   uint32_t offset(size_t i) const;
   const SourceFile* file() const { return file_; }
-  /// Smallest range of the file that holds every byte; the anchor when empty.
+  /// From the first byte of the text to the last of the file that it has; the anchor when empty.
+  /// Text that was put together begins where its first part stands, also if later parts (values of
+  /// variables) stand in front of it.
   Location location() const;
 
  private:

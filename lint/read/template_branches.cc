@@ -11,15 +11,6 @@
 namespace kvbudget {
 namespace {
 
-/// First word of an action: "if" of `{{- if .x }}`.
-std::string_view keyword(std::string_view action) {
-  action.remove_prefix(std::min<size_t>(2, action.size()));
-  const size_t begin = action.find_first_not_of("-+ \t\r\n");
-  if (begin == std::string_view::npos) return {};
-  action.remove_prefix(begin);
-  return action.substr(0, action.find_first_not_of("abcdefghijklmnopqrstuvwxyz"));
-}
-
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
@@ -30,7 +21,8 @@ class Blocks {
   explicit Blocks(std::string_view text) {
     std::vector<size_t> open;
     for (const ByteRange& action : template_actions(text)) {
-      const std::string_view word = keyword(text.substr(action.begin, action.end - action.begin));
+      const std::string_view word =
+          action_keyword(text.substr(action.begin, action.end - action.begin));
       if (is_one_of(word, {"if", "with", "range", "for", "define", "block"})) {
         steps_.push_back({action.begin, blocks_.size()});
         open.push_back(blocks_.size());
@@ -78,6 +70,18 @@ void mark_conditional_parts(const SourceFile& file, std::vector<EngineStart>& st
     for (EnvVar& variable : start.env) {
       variable.known = variable.known && !conditional(variable.name);
     }
+    for (ConfigKey& key : start.config) key.known = key.known && !conditional(key.key);
+    if (start.image && conditional(*start.image)) start.image_known = false;
+    const auto drop = [&](auto& number) {
+      const bool elsewhere = number && number->where.file == &file;
+      if (elsewhere && blocks.separate(number->where.range.begin, start.where.range.begin)) {
+        number.reset();
+      }
+    };
+    drop(start.gpu.name);
+    drop(start.gpu.count);
+    drop(start.replicas);
+    drop(start.nodes);
   }
 }
 

@@ -5,8 +5,9 @@
 
 namespace kvbudget {
 
-/// Makes words and variables unknown that stand in an `if`, `with` or `range` which the start
-/// itself does not stand in: whether they are there is decided when the template runs.
+/// Makes words, keys and variables unknown that stand in an `if`, `with` or `range` which the start
+/// itself does not stand in, and leaves numbers out that do: whether they are there is decided when
+/// the template runs.
 void mark_conditional_parts(const SourceFile& file, std::vector<EngineStart>& starts);
 
 }  // namespace kvbudget

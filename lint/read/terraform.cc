@@ -11,6 +11,7 @@
 
 #include "lint/read/container.h"
 #include "lint/read/hcl.h"
+#include "lint/read/nomad.h"
 #include "lint/read/rendered.h"
 #include "lint/read/text.h"
 
@@ -175,14 +176,17 @@ class ResourceReader {
 
 bool is_terraform(const SourceFile& file) {
   const std::string_view path = file.path();
-  return path.ends_with(".tf") || path.ends_with(".tofu") || path.ends_with(".hcl");
+  return path.ends_with(".tf") || path.ends_with(".tofu") || path.ends_with(".hcl") ||
+         path.ends_with(".nomad");
 }
 
 void read_terraform(const SourceFile& file, FileContents& out) {
   WorkLimit limit;
   HeredocReader(file, limit, out).read();
   ResourceReader resources(file, limit, out);
-  for (const HclBlock& block : parse_hcl(file)) resources.read(block);
+  for (const HclBlock& block : parse_hcl(file)) {
+    block.type.view() == "job" ? read_nomad_job(file, block, out) : resources.read(block);
+  }
 }
 
 }  // namespace kvbudget

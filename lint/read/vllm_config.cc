@@ -27,7 +27,12 @@ void add_config(const SourceFile& file, const Node& root, std::string name, File
   start.file = &file;
   start.kind = "vllm-config";
   start.name = std::move(name);
-  start.where = first_key(root);
+  // `{` of JSON, else the first key.
+  const Location key = first_key(root);
+  const bool bracket = root.where.range.begin < key.range.begin;
+  start.where =
+      bracket ? Location{root.where.file, {root.where.range.begin, root.where.range.begin + 1}}
+              : key;
   for (const Entry& entry : root.entries) start.config.push_back({entry.key, entry.value});
 }
 

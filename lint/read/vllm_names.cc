@@ -190,6 +190,19 @@ bool look_like_vllm_arguments(const std::vector<Word>& words) {
   return known >= 2 && distinctive >= 1;
 }
 
+bool look_like_server_arguments(const std::vector<Word>& words) {
+  static constexpr std::array<std::string_view, 7> kSizes = {
+      "block-size",   "gpu-memory-utilization", "kv-cache-dtype",      "max-model-len",
+      "max-num-seqs", "max-num-batched-tokens", "tensor-parallel-size"};
+  const auto count = [&](const auto& names) {
+    return std::count_if(words.begin(), words.end(), [&](const Word& word) {
+      return contains(names, option_name(word.text.view()));
+    });
+  };
+  return look_like_vllm_arguments(words) && count(kSizes) >= 2 &&
+         count(std::array<std::string_view, 2>{"host", "port"}) > 0;
+}
+
 bool hold_vllm_option(const std::vector<Word>& words) {
   return std::any_of(words.begin(), words.end(), [](const Word& word) {
     return is_distinctive_option(option_name(word.text.view()));

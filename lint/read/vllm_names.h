@@ -18,6 +18,9 @@ bool is_distinctive_option(std::string_view name);
 /// An option of another inference server that vLLM never had ("mem-fraction-static").
 bool is_foreign_option(std::string_view name);
 
+/// Arguments of a server: a port among them, and several that only an engine's size needs.
+bool look_like_server_arguments(const std::vector<Word>& words);
+
 /// Words that can only be arguments of vLLM: two well-known options, one of them distinctive, and
 /// none of another server.
 bool look_like_vllm_arguments(const std::vector<Word>& words);

@@ -4,6 +4,7 @@
 #include "lint/read/yaml_template.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 namespace kvbudget {
@@ -66,6 +67,23 @@ void blank_out(std::string& text, const ByteRange& range) {
 
 bool has_template_action(std::string_view text) {
   return text.find("{{") != std::string_view::npos || text.find("{%") != std::string_view::npos;
+}
+
+std::string_view action_keyword(std::string_view action) {
+  action.remove_prefix(std::min<size_t>(2, action.size()));
+  const size_t begin = action.find_first_not_of("-+ \t\r\n");
+  if (begin == std::string_view::npos) return {};
+  action.remove_prefix(begin);
+  return action.substr(0, action.find_first_not_of("abcdefghijklmnopqrstuvwxyz"));
+}
+
+bool is_control_action(std::string_view action) {
+  static constexpr std::array<std::string_view, 8> kKeywords = {"if",    "else", "end",    "with",
+                                                                "range", "for",  "define", "block"};
+  if (action.starts_with("{%") || action.starts_with("{#")) return true;
+  if (action.size() > 2 && action.substr(2, 4).find("/*") != std::string_view::npos) return true;
+  const std::string_view word = action_keyword(action);
+  return std::find(kKeywords.begin(), kKeywords.end(), word) != kKeywords.end();
 }
 
 std::vector<ByteRange> template_actions(std::string_view text) {

@@ -30,6 +30,13 @@ constexpr std::string_view kMemorySettings[] = {
 std::vector<std::pair<std::string, Setting>> effective_settings(const Deployment& deployment) {
   const auto& set = deployment.settings.all();
   std::vector<std::pair<std::string, Setting>> result(set.begin(), set.end());
+  // The engine never sees them; they stand on its command line all the same.
+  for (const WrapperFlag& flag : deployment.start.wrapper_flags) {
+    const Location where = flag.value.location();
+    if (!set.contains(flag.name)) {
+      result.push_back({flag.name, {flag.value.str(), where, where, Origin::kFlag, flag.known}});
+    }
+  }
   ResolveInput input{deployment.settings, deployment.version};
   input.gpu = deployment.gpu ? &*deployment.gpu : nullptr;
   input.model = deployment.shape.get();

@@ -1,7 +1,6 @@
 // Where the memory of one rank goes and what is left for the KV cache. GPU counts and parallel
 // sizes are of the whole engine, bytes of its tightest rank.
 #include <algorithm>
-#include <cmath>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -27,6 +26,8 @@ uint32_t gpus_in_use(const Deployment& deployment) {
   return deployment.gpu_count != 0 ? deployment.gpu_count : ranks(deployment.engine);
 }
 
+}  // namespace
+
 std::string missing_text(const Deployment& deployment) {
   if (deployment.missing.empty()) return "the model generates no text, so it has no KV cache";
   std::string text = "not estimated: ";
@@ -37,8 +38,7 @@ std::string missing_text(const Deployment& deployment) {
   return text;
 }
 
-// Hundredths are what vLLM logs; the rest would only differ between compilers.
-double rounded(double value) { return std::round(value * 100) / 100; }
+namespace {
 
 Json capacity_json(const Estimate& estimate) {
   Json json = {{"available_bytes", estimate.available.best},
@@ -54,7 +54,11 @@ Json capacity_json(const Estimate& estimate) {
   json["bytes_per_token"] = estimate.bytes_per_token;
   json["num_blocks"] = estimate.best.num_blocks;
   json["tokens"] = estimate.best.tokens;
-  json["max_concurrency"] = rounded(estimate.best.max_concurrency);
+  json["max_concurrency"] = hundredths(estimate.best.max_concurrency);
+  json["concurrency_8k"] = nullptr;
+  if (const auto& requests = estimate.best.example_concurrency) {
+    json["concurrency_8k"] = hundredths(*requests);
+  }
   json["max_model_len"] = estimate.max_model_len;
   json["longest_context"] = estimate.best.longest_context;
   return json;
@@ -199,16 +203,20 @@ void write_estimate_text(const std::vector<Deployment>& deployments, std::ostrea
   }
 }
 
+Json estimate_json_in_file(const Deployment& deployment) {
+  Json json = estimate_json(deployment);
+  const Location& where = deployment.start.where;
+  json["file"] = file_of(where);
+  json["line"] = where ? Json(where.file->position(where.range.begin).line) : Json();
+  return json;
+}
+
 void write_estimate_json(const std::vector<Deployment>& deployments, bool single,
                          std::ostream& out) {
   if (single) return print_json(estimate_json(deployments.front()), out);
   Json json = {{"schema", kJsonSchema}, {"estimates", Json::array()}};
   for (const Deployment& deployment : deployments) {
-    Json one = estimate_json(deployment);
-    const Location& where = deployment.start.where;
-    one["file"] = file_of(where);
-    one["line"] = where ? Json(where.file->position(where.range.begin).line) : Json();
-    json["estimates"].push_back(std::move(one));
+    json["estimates"].push_back(estimate_json_in_file(deployment));
   }
   print_json(json, out);
 }

@@ -9,31 +9,15 @@
 #include "lint/report/effective.h"
 #include "lint/report/json.h"
 #include "lint/report/report.h"
+#include "lint/report/shown.h"
 #include "lint/report/snippet.h"
 
 namespace kvbudget {
 
 namespace {
 
-constexpr std::string_view kUndecided = "(decided at run time)";
-constexpr std::string_view kHidden = "(hidden)";
-
-// Reports end up in logs; the values of such variables and settings must not.
-bool is_secret(std::string_view name) {
-  constexpr std::string_view kEndings[] = {"TOKEN", "KEY", "SECRET", "PASSWORD",
-                                           "token", "key", "secret", "password"};
-  return std::any_of(std::begin(kEndings), std::end(kEndings),
-                     [&](std::string_view ending) { return name.ends_with(ending); });
-}
-
-/// What may be shown of a value: itself, why it is not known, or that it is kept back.
-std::string_view shown(std::string_view name, std::string_view value, bool known) {
-  if (!known) return kUndecided;
-  return is_secret(name) ? kHidden : value;
-}
-
 Json shown_json(std::string_view name, std::string_view value, bool known) {
-  return known ? Json(std::string(shown(name, value, known))) : Json();
+  return known ? Json(std::string(shown_value(name, value, known))) : Json();
 }
 
 Json settings_json(const Deployment& deployment) {
@@ -140,7 +124,7 @@ void write_settings(const Deployment& deployment, std::ostream& out) {
   size_t name_width = 0;
   for (const auto& entry : settings) name_width = std::max(name_width, entry.first.size());
   for (const auto& [name, setting] : settings) {
-    const std::string value = printable(shown(name, setting.value, setting.known));
+    const std::string value = printable(shown_value(name, setting.value, setting.known));
     out << "    " << padded(name, name_width + 2) << padded(value, 24) << ' '
         << origin_name(setting.origin);
     if (setting.where) out << ' ';
@@ -165,7 +149,7 @@ void write_deployment(const Deployment& deployment, std::ostream& out) {
   write_settings(deployment, out);
   for (const EnvVar& variable : start.env) {
     const std::string_view value =
-        shown(variable.name.view(), variable.value.view(), variable.known);
+        shown_value(variable.name.view(), variable.value.view(), variable.known);
     write_field("env", variable.name.str() + "=" + std::string(value), out);
   }
   for (const UnknownFlag& flag : deployment.settings.unknown_flags) {

@@ -1,5 +1,6 @@
 #include "lint/report/json.h"
 
+#include <cmath>
 #include <ostream>
 #include <string>
 
@@ -23,6 +24,8 @@ void add_position(Json& json, const Location& where) {
   json["line"] = at.line;
   json["column"] = at.column;
 }
+
+double hundredths(double value) { return std::round(value * 100) / 100; }
 
 Json count_or_null(uint64_t count) { return count == 0 ? Json() : Json(count); }
 
@@ -52,6 +55,8 @@ Json fix_json(const Fix& fix) {
           {"edits", std::move(edits)}};
 }
 
+}  // namespace
+
 Json finding_json(const Diagnostic& finding) {
   Json json = {{"rule", finding.rule},
                {"name", finding.name},
@@ -70,8 +75,11 @@ Json finding_json(const Diagnostic& finding) {
   for (const Note& note : finding.notes) json["notes"].push_back(note_json(note));
   json["deployment"] = finding.deployment < 0 ? Json() : Json(finding.deployment);
   json["fix"] = finding.fix ? fix_json(*finding.fix) : Json();
+  json["fingerprint"] = text_or_null(finding.fingerprint);
   return json;
 }
+
+namespace {
 
 Json summary_json(const Report& report) {
   return {{"files", report.files},
@@ -79,7 +87,8 @@ Json summary_json(const Report& report) {
           {"errors", report.count(Severity::kError)},
           {"warnings", report.count(Severity::kWarning)},
           {"infos", report.count(Severity::kInfo)},
-          {"fixed", report.fixed}};
+          {"fixed", report.fixed},
+          {"baselined", report.baselined}};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "lint/deployment.h"
+#include "lint/diagnostic.h"
 #include "lint/read/source.h"
 
 namespace kvbudget {
@@ -26,6 +27,15 @@ Json file_of(const Location& where);
 void add_position(Json& json, const Location& where);
 /// A number, or null for 0, which stands for "not known".
 Json count_or_null(uint64_t count);
+
+/// A number as vLLM logs it; the rest would only differ between compilers.
+double hundredths(double value);
+
+/// A finding as `lint` lists it.
+Json finding_json(const Diagnostic& finding);
+
+/// One deployment as `estimate` shows it for a file.
+Json estimate_json_in_file(const Deployment& deployment);
 
 /// One deployment as `inspect` shows it and `lint` lists it.
 Json deployment_json(const Deployment& deployment);

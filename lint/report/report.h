@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <iosfwd>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lint/deployment.h"
 #include "lint/diagnostic.h"
+#include "lint/report/paths.h"
 #include "lint/rule.h"
 
 namespace kvbudget {
@@ -18,14 +20,43 @@ struct Report {
   std::vector<Deployment> deployments;
   std::vector<Diagnostic> findings;  ///< sorted
   size_t fixed = 0;                  ///< fixes that were applied; their findings are gone
+  std::vector<const Rule*> rules;    ///< that ran
+  Severity fail_on = Severity::kError;
+  bool complete = true;                     ///< every file could be read
+  size_t baselined = 0;                     ///< findings that the baseline hides
+  std::vector<std::string> stale_baseline;  ///< findings that it holds and that are gone
+  ReportFolders folders;
+
   size_t count(Severity severity) const;
+  /// Where a finding is shown: its place, or the start of the engine that it is about.
+  Location place_of(const Diagnostic& finding) const;
 };
 
-void write_text(const Report& report, bool colour, std::ostream& out);
+struct TextStyle {
+  bool colour = false;
+  bool quiet = false;       ///< findings alone: no summary
+  bool statistics = false;  ///< findings per rule, below them
+};
+
+void write_text(const Report& report, const TextStyle& style, std::ostream& out);
 void write_json(const Report& report, std::ostream& out);
+void write_sarif(const Report& report, std::ostream& out);
+void write_github(const Report& report, std::ostream& out);
+void write_gitlab(const Report& report, std::ostream& out);
+void write_junit(const Report& report, std::ostream& out);
+
+/// How findings can be written, beside text.
+inline constexpr std::string_view kFindingFormats[] = {"json", "sarif", "github", "gitlab",
+                                                       "junit"};
+/// Writes findings as text or in one of kFindingFormats.
+void write_findings(std::string_view format, const Report& report, const TextStyle& style,
+                    std::ostream& out);
 
 void write_inspect_text(const std::vector<Deployment>& deployments, std::ostream& out);
 void write_inspect_json(const std::vector<Deployment>& deployments, std::ostream& out);
+
+/// Why there is no estimate.
+std::string missing_text(const Deployment& deployment);
 
 void write_estimate_text(const std::vector<Deployment>& deployments, std::ostream& out);
 /// A single object for a command line of our own, `estimates` for files.

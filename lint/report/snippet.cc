@@ -4,31 +4,23 @@
 #include <ostream>
 #include <vector>
 
+#include "lint/report/utf8.h"
+
 namespace kvbudget {
 
 namespace {
 
-constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
 constexpr size_t kMaxColumns = 200;      // longer lines are shown in part
 constexpr size_t kColumnsBefore = 60;    // of the place, when the line is cut
 constexpr size_t kMaxReplacement = 120;  // longer texts are no help under a line
 
 bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
 
-// Bytes of the UTF-8 sequence that `lead` opens; 0 when it opens none.
-size_t sequence_bytes(unsigned char lead) {
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead < 0xE0) return 2;
-  if (lead >= 0xE0 && lead < 0xF0) return 3;
-  if (lead >= 0xF0 && lead < 0xF5) return 4;
-  return 0;
-}
-
 // One column: a code point, or what stands in for bytes that are none. Columns are cut as
 // SourceFile::position counts them.
 std::string_view shown(std::string_view bytes) {
   const auto lead = static_cast<unsigned char>(bytes[0]);
-  if (sequence_bytes(lead) != bytes.size()) return kReplacementCharacter;
+  if (utf8_sequence(bytes) != bytes.size()) return kReplacementCharacter;
   const bool c1_control = lead == 0xC2 && static_cast<unsigned char>(bytes[1]) < 0xA0;
   if ((lead < 0x20 && lead != '\t') || lead == 0x7F || c1_control) return "?";
   return bytes;

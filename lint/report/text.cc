@@ -1,8 +1,13 @@
 // For people and for editors: the shape that compilers use, `file:line:column: severity: message`.
+#include <algorithm>
+#include <map>
 #include <ostream>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "lint/report/details.h"
 #include "lint/report/report.h"
 #include "lint/report/snippet.h"
 
@@ -52,8 +57,8 @@ void write_finding(const Diagnostic& finding, const Palette& colours, std::ostre
   write_snippet(finding.where, replacement_below(finding), colours, out);
   for (const Note& note : finding.notes) write_note(note, colours, out);
   if (!finding.fix) return;
-  out << "  " << colours.caret << "fix: " << colours.reset << printable(finding.fix->description)
-      << (finding.fix->safe ? "" : " (changes what the service does)") << '\n';
+  out << "  " << colours.caret << "fix: " << colours.reset << printable(fix_text(*finding.fix))
+      << '\n';
 }
 
 std::string counted(size_t count, std::string_view noun) {
@@ -74,17 +79,52 @@ void write_summary(const Report& report, std::ostream& out) {
   add(Severity::kError, "error");
   add(Severity::kWarning, "warning");
   add(Severity::kInfo, "info");
-  out << text << " in " << counted(files.size(), "file") << '\n';
+  out << text << " in " << counted(files.size(), "file");
+  if (report.baselined > 0) out << "; " << report.baselined << " more in the baseline";
+  out << '\n';
+}
+
+// The rules that found most come first.
+void write_statistics(const Report& report, std::ostream& out) {
+  std::map<std::string_view, size_t> counts;
+  std::map<std::string_view, std::string_view> names;
+  for (const Diagnostic& finding : report.findings) {
+    ++counts[finding.rule];
+    names[finding.rule] = finding.name;
+  }
+  std::vector<std::pair<std::string_view, size_t>> rows(counts.begin(), counts.end());
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  for (const auto& [rule, count] : rows) {
+    const std::string number = std::to_string(count);
+    out << std::string(number.size() < 6 ? 6 - number.size() : 0, ' ') << number << "  " << rule
+        << "  " << names[rule] << '\n';
+  }
+}
+
+void write_stale(const Report& report, std::ostream& out) {
+  for (const std::string& entry : report.stale_baseline) {
+    out << "baseline: no longer found: " << printable(entry) << '\n';
+  }
+  if (!report.stale_baseline.empty()) {
+    out << "baseline: " << report.stale_baseline.size()
+        << (report.stale_baseline.size() == 1 ? " entry is" : " entries are")
+        << " stale; write it anew with --write-baseline\n";
+  }
 }
 
 }  // namespace
 
-void write_text(const Report& report, bool colour, std::ostream& out) {
-  if (report.fixed > 0) out << "applied " << counted(report.fixed, "fix") << '\n';
-  if (report.findings.empty()) return;
-  const Palette colours = palette(colour);
+void write_text(const Report& report, const TextStyle& style, std::ostream& out) {
+  if (report.fixed > 0 && !style.quiet) {
+    out << "applied " << counted(report.fixed, "fix") << '\n';
+  }
+  const Palette colours = palette(style.colour);
   for (const Diagnostic& finding : report.findings) write_finding(finding, colours, out);
-  write_summary(report, out);
+  if (style.statistics) write_statistics(report, out);
+  if (style.quiet) return;
+  write_stale(report, out);
+  if (!report.findings.empty()) write_summary(report, out);
 }
 
 }  // namespace kvbudget

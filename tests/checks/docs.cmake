@@ -1,5 +1,6 @@
-# What the documentation shows is what the program prints: rules/README.md and the finding in
-# README.md. Fails when they differ; with WRITE=ON (`./dev docs`) writes them anew instead.
+# What the documentation shows is what the program prints: rules/README.md and the examples in
+# README.md and docs/ci.md. Fails when they differ; with WRITE=ON (`./dev docs`) writes them anew
+# instead.
 function(expect path text)
   file(READ ${path} stored)
   if("${text}" STREQUAL "${stored}")
@@ -18,19 +19,23 @@ if(NOT code EQUAL 0)
 endif()
 expect(${ROOT}/rules/README.md "${rules}")
 
-# The example stands between the line `$ ./dev lint FILE` and the end of its fence.
-file(READ ${ROOT}/README.md readme)
-if(NOT readme MATCHES "\\$ \\./dev lint ([^\n]+)\n")
-  message(FATAL_ERROR "README.md shows no finding any more")
-endif()
-set(command_line "${CMAKE_MATCH_0}")
-execute_process(COMMAND ${PROGRAM} lint ${CMAKE_MATCH_1} WORKING_DIRECTORY ${ROOT}
-                OUTPUT_VARIABLE finding)
-string(LENGTH "${command_line}" length)
-string(FIND "${readme}" "${command_line}" begin)
-math(EXPR begin "${begin} + ${length}")
-string(SUBSTRING "${readme}" 0 ${begin} before)
-string(SUBSTRING "${readme}" ${begin} -1 after)
-string(FIND "${after}" "```" end)
-string(SUBSTRING "${after}" ${end} -1 after)
-expect(${ROOT}/README.md "${before}${finding}${after}")
+# An example stands between the first line `$ ./dev COMMAND` of a file and the end of its fence.
+function(expect_example path)
+  file(READ ${path} text)
+  if(NOT text MATCHES "\\$ \\./dev ([^\n]+)\n")
+    message(FATAL_ERROR "${path} shows no example any more")
+  endif()
+  set(command_line "${CMAKE_MATCH_0}")
+  separate_arguments(words UNIX_COMMAND "${CMAKE_MATCH_1}")
+  execute_process(COMMAND ${PROGRAM} ${words} WORKING_DIRECTORY ${ROOT} OUTPUT_VARIABLE output)
+  string(LENGTH "${command_line}" length)
+  string(FIND "${text}" "${command_line}" begin)
+  math(EXPR begin "${begin} + ${length}")
+  string(SUBSTRING "${text}" 0 ${begin} before)
+  string(SUBSTRING "${text}" ${begin} -1 after)
+  string(FIND "${after}" "```" end)
+  string(SUBSTRING "${after}" ${end} -1 after)
+  expect(${path} "${before}${output}${after}")
+endfunction()
+expect_example(${ROOT}/README.md)
+expect_example(${ROOT}/docs/ci.md)

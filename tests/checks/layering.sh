@@ -13,7 +13,7 @@ fail() {
 # only FOLDER OURS LIBRARIES: quoted includes must match OURS, those in <> must match LIBRARIES.
 only() {
   local folder=$1 ours=$2 libraries=$3 line
-  [ -d "$folder" ] || return 0
+  [ -e "$folder" ] || return 0
   while IFS= read -r line; do
     if [[ $line =~ include\ *\"([^\"]*) ]]; then
       [[ ${BASH_REMATCH[1]} =~ $ours ]] || fail "$line: $folder may not include it"
@@ -35,6 +35,7 @@ nowhere_but() {
 
 std='^[a-z_0-9]+$'
 only kernels/layout '^kernels/layout/' "$std"
+only kernels '^kernels/' "$std|^(stdint|immintrin|cuda[a-z_0-9]*)\.h$"
 only lint/memory '^(lint/memory|kernels/layout)/' "$std"
 only lint/models '^(lint/(models|engine|memory|read)|kernels/layout|cmake)/' "$std|^(llvm|nlohmann)/"
 only lint/engine '^(lint/(engine|memory|models|read)|kernels/layout|cmake)/' "$std|^nlohmann/"
@@ -42,9 +43,16 @@ only lint/read '^lint/read/' "$std|^(llvm|nlohmann)/"
 only lint/report '^lint/([a-z_]+\.h|(report|engine|memory|models|read)/)' "$std|^nlohmann/"
 only rules '^(rules/|lint/(rule|deployment|diagnostic)\.h|lint/(memory|engine|models|read)/|kernels/layout/)' "$std"
 only plugin/ledger '^(plugin/(ledger|include)|kernels/layout)/' "$std"
+for file in admission block_pool engine trace; do
+  only "lint/simulate/$file.cc" '^(lint/simulate|plugin/ledger)/' "$std|^nlohmann/"
+done
+only plugin/shm '^plugin/shm/' "$std|^(fcntl|signal|unistd|sys/[a-z]+)\.h$"
+only plugin/abi '^plugin/(abi|include|ledger|shm)/' "$std"
+only plugin/include '^$' '^std(def|int)\.h$'
 
 nowhere_but 'YAMLParser|YAMLTraits' '^lint/read/(document|yaml_[a-z_]+)\.(cc|h)$'
-nowhere_but '\bcl::(opt|list|alias)\b|CommandLine\.h' '^lint/main\.cc$'
+nowhere_but '\bcl::(opt|list|alias)\b|CommandLine\.h' '^lint/(command_line\.cc|option_groups\.h)$'
+nowhere_but '\b(posix_spawnp?|popen|v?fork|system|execv[pe]*)\(' '^lint/diff/process\.cc$'
 nowhere_but '\b(std::)?_?exit\(' '^lint/main\.cc$'
 nowhere_but '\bstd::(cout|cerr|cin)\b' '^lint/main\.cc$'
 exit $status

@@ -37,6 +37,16 @@ TEST_CASE("lint writes the approved json") {
   check_approved("lint --json fixtures/formats", "json");
 }
 
+// With a few rules, so that the documentation of the others is not in here.
+TEST_CASE("lint writes the approved file in each format for other programs") {
+  for (const std::string format : {"sarif", "github", "gitlab", "junit"}) {
+    CAPTURE(format);
+    check_approved(
+        "lint --select KVB000,KVB001,KVB404,KVB401 --format " + format + " fixtures/formats",
+        format);
+  }
+}
+
 TEST_CASE("inspect writes the approved text") {
   check_approved("inspect fixtures/formats", "inspect-text");
 }

@@ -33,7 +33,8 @@ Findings found_in(const fs::path& folder) {
   const Outcome outcome = run_program("lint --json " + folder.string());
   REQUIRE((outcome.code == 0 || outcome.code == 1));
   Findings findings;
-  for (const auto& finding : nlohmann::json::parse(outcome.output).at("findings")) {
+  const nlohmann::json report = nlohmann::json::parse(outcome.output);
+  for (const auto& finding : report.at("findings")) {
     std::ostringstream row;
     row << fs::relative(finding.at("file").get<std::string>(), folder).generic_string() << '\t'
         << finding.at("line") << '\t' << finding.at("rule").get<std::string>() << '\t'

@@ -119,4 +119,6 @@ TEST_CASE("a finding about a file is identified by its line without numbers and 
   const SourceFile file("a.yaml", "x: 1\n \tmemory:  24.5Gi  # ignore KVB101\r\n");
   finding.where = {&file, {6, 7}};
   CHECK(identity_of(finding, {}) == FindingIdentity{"KVB000", "", "memory: #.#Gi # ignore KVB101"});
+  finding.where = {&file, {0, 0}};
+  CHECK(identity_of(finding, {}) == FindingIdentity{"KVB000", "", ""});
 }

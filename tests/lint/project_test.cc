@@ -72,6 +72,7 @@ TEST_CASE("what is wrong with a project file is said with its place") {
       {"gpu: {nam: L4}", "unknown key 'nam'"},
       {"rules: {KVB410: loud}", "expected off, info, warning or error"},
       {"workload: {concurrency: many}", "expected a number from 0"},
+      {"workload: {ttft: 1}", "unknown key 'ttft'"},
       {"thresholds: {max-preemption-risk: 7}", "expected a number from 0 to 1, not '7'"},
       {"overrides: [{gpu: L4}]", "'files' is missing"},
       {"- a", "expected keys"},

@@ -1,5 +1,6 @@
 #include "lint/resolve_deployment.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -55,6 +56,98 @@ TEST_CASE("what the engine refuses is never said to start") {
 TEST_CASE("memory that is not counted, and shapes that are overridden, are not judged") {
   CHECK_FALSE(resolved({"--hf-overrides", R"({"num_hidden_layers":2})"}).estimate.has_value());
   CHECK(resolved({"--hf-overrides", R"({"rope_theta":10000})"}).estimate.has_value());
+}
+
+TEST_CASE("variables that leave an engine some cards say how many it has") {
+  const std::pair<const char*, uint32_t> cases[] = {
+      {"CUDA_VISIBLE_DEVICES=0,1", 2},
+      {"HIP_VISIBLE_DEVICES=3", 1},
+      {"ROCR_VISIBLE_DEVICES=0,1,2", 3},
+      {"ZE_AFFINITY_MASK=0", 1},
+      {"NVIDIA_VISIBLE_DEVICES=GPU-1,GPU-2", 2},
+      {"NVIDIA_VISIBLE_DEVICES=all", 0},
+      {"CUDA_VISIBLE_DEVICES=", 0},
+  };
+  for (const auto& [variable, count] : cases) {
+    INFO(variable);
+    const auto start = read_command_line({variable, "vllm", "serve", "m"}).starts.at(0);
+    CHECK(resolve_deployment(start, {}).gpu_count == count);
+  }
+}
+
+TEST_CASE("a flag under a condition of a template is listed as unknown and not judged by") {
+  const auto rendered = [](const std::string& lines) {
+    const SourceFile file("deployment.yaml", R"(apiVersion: v1
+kind: Pod
+metadata: {name: chat}
+spec:
+  containers:
+    - name: vllm
+      image: vllm/vllm-openai:v0.19.0
+      args:
+        - --model=Qwen/Qwen2.5-7B-Instruct
+        - --max-model-len=8192
+)" + lines);
+    Inputs inputs;
+    inputs.gpu = *find_gpu("L4");
+    Deployment d = resolve_deployment(read_file(file).starts.at(0), inputs);
+    d.start = {};  // the file ends here
+    return d;
+  };
+  REQUIRE(rendered("        - --enforce-eager\n").estimate.has_value());
+  for (const char* name :
+       {"enable-lora", "enforce-eager", "enable-expert-parallel", "enable-prefix-caching",
+        "no-enable-prefix-caching", "enable-chunked-prefill", "async-scheduling",
+        "skip-mm-profiling", "disable-hybrid-kv-cache-manager", "disable-sliding-window"}) {
+    INFO(name);
+    const std::string setting = std::string(name).starts_with("no-") ? name + 3 : name;
+    const Deployment d = rendered("        {{- if .Values.wanted }}\n        - --" +
+                                  std::string(name) + "\n        {{- end }}\n");
+    REQUIRE(d.settings.find(setting) != nullptr);
+    CHECK_FALSE(d.settings.find(setting)->known);
+    CHECK_FALSE(d.estimate.has_value());
+    CHECK(std::any_of(d.missing.begin(), d.missing.end(),
+                      [&](const MissingInput& missing) { return missing.what == setting; }));
+  }
+  for (const char* words : {"--quantization=fp8", "--kv-cache-dtype=fp8",
+                            "--tensor-parallel-size=2", "--max-num-seqs=8", "--hf-overrides={}",
+                            "--limit-mm-per-prompt={\"image\":0}", "--compilation-config={}"}) {
+    INFO(words);
+    const Deployment d = rendered("        {{ if .Values.wanted }}\n        - '" +
+                                  std::string(words) + "'\n        {{ end }}\n");
+    CHECK_FALSE(d.estimate.has_value());
+  }
+  const Deployment unknown =
+      rendered("        {{- if .Values.wanted }}\n        - --frobnicate\n        {{- end }}\n");
+  REQUIRE(unknown.estimate.has_value());
+  CHECK(unknown.estimate->verdict != memory::Verdict::kRefuses);
+  CHECK(rendered("        {{- if .Values.wanted }}\n        - --disable-log-stats\n"
+                 "        {{- end }}\n")
+            .estimate.has_value());
+}
+
+TEST_CASE("a key under a condition of a config file's template is unknown too") {
+  const auto settings_of = [](const std::string& lines) {
+    const SourceFile file("config.yaml.j2",
+                          "model: Qwen/Qwen2.5-7B-Instruct\nmax-model-len: 8192\n" + lines);
+    Inputs inputs;
+    inputs.engine = Version{0, 19, 0};
+    inputs.gpu = *find_gpu("L4");
+    Deployment d = resolve_deployment(read_file(file).starts.at(0), inputs);
+    d.start = {};  // the file ends here
+    return d;
+  };
+  REQUIRE(settings_of("enforce-eager: true\n").estimate.has_value());
+  for (const char* line : {"enable-lora: true", "max-num-seqs: 8", "quantization: fp8"}) {
+    INFO(line);
+    const Deployment d =
+        settings_of("{% if wanted %}\n" + std::string(line) + "\n{% endif %}\nseed: 1\n");
+    const std::string name = std::string(line).substr(0, std::string(line).find(':'));
+    REQUIRE(d.settings.find(name) != nullptr);
+    CHECK_FALSE(d.settings.find(name)->known);
+    CHECK_FALSE(d.estimate.has_value());
+    CHECK(d.settings.find("seed")->known);
+  }
 }
 
 TEST_CASE("what drafts tokens is loaded too, or named when it is not known") {

@@ -144,3 +144,15 @@ TEST_CASE("suggestions are the smallest that start") {
   settings.gpu_memory_utilization = share - 0.01;
   CHECK_FALSE(estimate(model_of(8), settings, kCard).low.holds_one_request);
 }
+
+TEST_CASE("requests of 8k are counted wherever the engine takes them") {
+  const Estimate at_8k = estimate(model_of(8), engine_of(8192), kCard);
+  REQUIRE(at_8k.best.example_concurrency.has_value());
+  CHECK(*at_8k.best.example_concurrency == at_8k.best.max_concurrency);
+  const Estimate longer = estimate(model_of(8), engine_of(32768), kCard);
+  REQUIRE(longer.best.example_concurrency.has_value());
+  CHECK(*longer.best.example_concurrency ==
+        Approx(static_cast<double>(longer.best.num_blocks) / (8192 / 16)));
+  CHECK(*longer.best.example_concurrency > longer.best.max_concurrency);
+  CHECK_FALSE(estimate(model_of(8), engine_of(4096), kCard).best.example_concurrency.has_value());
+}

@@ -98,6 +98,19 @@ TEST_CASE("what does not divide over pipeline stages goes to the stages before t
   }
 }
 
+TEST_CASE("a stated partition decides the layers of each pipeline stage") {
+  ModelShape model;
+  model.num_layers = 80;
+  EngineSettings settings;
+  settings.pipeline_parallel = 4;
+  CHECK(stage_layers(model, settings, 3).count() == 20);
+  settings.pipeline_layers = {20, 22, 21, 17};
+  CHECK(stage_layers(model, settings, 0).first == 0);
+  CHECK(stage_layers(model, settings, 1).first == 20);
+  CHECK(stage_layers(model, settings, 2).end == 63);
+  CHECK(stage_layers(model, settings, 3).count() == 17);
+}
+
 TEST_CASE("a rank keeps at least one KV head") {
   ModelShape model;
   EngineSettings settings = settings_of(3300, "none");

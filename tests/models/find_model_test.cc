@@ -6,6 +6,7 @@
 #include "lint/models/catalogue.h"
 #include "tests/models/shapes.h"
 #include "tests/support/catch.h"
+#include "tests/support/memory_files.h"
 
 using namespace kvbudget;
 namespace fs = std::filesystem;
@@ -128,4 +129,14 @@ TEST_CASE("the fixtures' models are found, and the index says what the shape say
   REQUIRE(result.shape != nullptr);
   CHECK(result.shape->checkpoint_bytes == 2 * memory::parameter_count(*result.shape));
   CHECK(read_shape(*find_model(sources, "acme/tiny-experts", "").files).shape != nullptr);
+}
+
+TEST_CASE("models are looked for in the files that the sources name") {
+  const MemoryFiles files({{"models/org/name/config.json", "{of the revision}"},
+                           {"deploy/own/config.json", "{local}"}});
+  ModelSources sources;
+  sources.folders = {"models"};
+  sources.files = &files;
+  CHECK(config_of(sources, "org/Name") == "{of the revision}");
+  CHECK(config_of(sources, "own", "deploy") == "{local}");
 }

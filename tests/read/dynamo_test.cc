@@ -138,3 +138,19 @@ spec:
   CHECK(file.bytes().substr(value.range.begin, value.range.end - value.range.begin) ==
         "org/vllm-model");
 }
+
+TEST_CASE("what Dynamo's worker takes for itself is kept beside the engine's words") {
+  const SourceFile file("run.sh",
+                        "python3 -m dynamo.vllm --model m --is-prefill-worker --connector nixl "
+                        "lmcache --no-durable-kv-events --dyn-tool-call-parser=hermes --seed 1\n");
+  const EngineStart start = read_file(file).starts.at(0);
+  CHECK(words_of(start) == "--model m --seed 1");
+  std::string own;
+  for (const WrapperFlag& flag : start.wrapper_flags) {
+    const Position at = file.position(flag.value.location().range.begin);
+    own += flag.name + "=" + flag.value.str() + "@" + std::to_string(at.column) + " ";
+  }
+  CHECK(own ==
+        "is-prefill-worker=true@34 connector=nixl lmcache@66 durable-kv-events=false@79 "
+        "dyn-tool-call-parser=hermes@125 ");
+}

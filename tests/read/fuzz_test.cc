@@ -16,7 +16,7 @@ struct Sample {
   std::string text;
 };
 
-std::array<Sample, 10> samples() {
+std::array<Sample, 13> samples() {
   return {{
       {"deployment.yaml", R"x(apiVersion: apps/v1
 kind: Deployment
@@ -68,6 +68,37 @@ vllm serve nothing
 EOF
 CUDA_VISIBLE_DEVICES=0 vllm serve "${M:-z}" "${ARGS[@]}" --x=$(y) > log 2>&1 &
 docker run --gpus '"device=0,1"' -e A=1 vllm/vllm-openai --model m
+)x"},
+      {"scenario.sh", R"x(export LLMDBENCH_DEPLOY_MODEL_LIST=org/name
+export LLMDBENCH_VLLM_COMMON_AFFINITY=nvidia.com/gpu.product:NVIDIA-L4
+export LLMDBENCH_VLLM_MODELSERVICE_DECODE_EXTRA_ARGS="[--a____REPLACE_ENV_LLMDBENCH_DEPLOY_MODEL_LIST____-b]"
+export LLMDBENCH_VLLM_STANDALONE_ARGS=$(mktemp)
+cat <<-EOF > $LLMDBENCH_VLLM_STANDALONE_ARGS
+	vllm serve REPLACE_ENV_LLMDBENCH_DEPLOY_CURRENT_MODEL --port \$P
+	EOF
+A=(--x 1); if [[ ${B:-c} == [a-d]* && ! -z $Q ]]; then A+=(--y); elif [ 1 -lt 2 ]; then A="$A --z"; fi
+case ${D,,} in x|y*) E=${M##*/} ;; esac
+kubectl apply -f - <<EOF
+{"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"image": "vllm/vllm-openai", "args": ["--model", "$M"]}]}}
+EOF
+)x"},
+      {"job.nomad", R"x(job "a" {
+  group "g" {
+    task "t" {
+      config { image = "vllm/vllm-openai"
+        args = ["--model", "${m}"] }
+      env { A_B = "1" }
+      resources { device "nvidia/gpu/T4" { count = 2 } }
+    }
+  }
+}
+resource "aws_ecs_task_definition" "x" { container_definitions = jsonencode([{ image = "vllm/vllm-openai", command = ["--model", "m"] }]) }
+)x"},
+      {"task.json",
+       R"x({"containerDefinitions": [{"name": "a", "image": "vllm/vllm-openai:v1", "command": ["--model", "m"],
+  "environment": [{"name": "A", "value": "1"}], "resourceRequirements": [{"type": "GPU", "value": "1"}]}],
+ "defaults": {"server_parameters": {"model": "m", "tp": {"a": 1}}},
+ "tests": [{"test_name": "t", "server_parameters": {"max_model_len": 1}}]}
 )x"},
       {"pod.json", R"x({"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [
   {"name": "c", "image": "vllm/vllm-openai", "args": ["--model", "org\/name", "\u00e9"]}]}}

@@ -58,6 +58,11 @@ TEST_CASE("every usual way to start the engine is recognised") {
       {"M=m; bash -c \"vllm serve $M\"", "<m>"},
       {"docker exec c bash -c 'vllm serve m'", "<m>"},
       {"A='--x 1'; eval \"exec vllm serve m ${A}\"", "<m><--x><1>"},
+      {"M=m; tmux new-session -d -s s \"vllm serve $M --x\"", "<m><--x>"},
+      {"tmux send-keys -t s 'A=1 vllm serve m' C-m", "A=1 <m>"},
+      {"ssh host \"cd /x && vllm serve m\"", "<m>"},
+      {"sudo su - u -c 'vllm serve m'", "<m>"},
+      {"tmux kill-session -t vllm; ssh host 'pkill -f \"vllm serve\"'", ""},
       {"if [ x ]; then vllm serve a; else vllm serve b; fi", "<a> ; <b>"},
       {"vllm serve a & vllm serve b &\nwait", "<a> ; <b>"},
       {"vllm serve m 2>&1 | tee log", "<m>"},
@@ -129,4 +134,36 @@ TEST_CASE("images are known by their name and their version by the tag") {
   CHECK(image_runs_serve("vllm/vllm-openai:latest"));
   CHECK(image_runs_serve("vllm/vllm-openai"));
   CHECK(image_runs_serve("localhost:5000/vllm-openai"));
+}
+
+TEST_CASE("a program of somebody's own with a server's arguments is an engine") {
+  const Case cases[] = {
+      {"python server.py --model=$M --max-model-len=1 --max-num-seqs 2 --port 1",
+       "module ?<--model=$M><--max-model-len=1><--max-num-seqs><2><--port><1>"},
+      {"python3 -u -m my.server --host x --tensor-parallel-size 2 --gpu-memory-utilization .9",
+       "module <--host><x><--tensor-parallel-size><2><--gpu-memory-utilization><.9>"},
+      {"./app/launch.py --port 1 --block-size 16 --max-num-seqs 2",
+       "module <--port><1><--block-size><16><--max-num-seqs><2>"},
+      // Not a server, or nothing that only an engine takes.
+      {"python benchmark_serving.py --port 1 --block-size 16 --max-num-seqs 2", ""},
+      {"python run_client.py --port 1 --max-model-len 1 --max-num-seqs 2", ""},
+      {"python server.py --model m --port 1 --served-model-name n", ""},
+      {"python server.py --max-model-len 1 --max-num-seqs 2", ""},
+      {"python -m sglang.launch_server --port 1 --tensor-parallel-size 2 --kv-cache-dtype fp8", ""},
+      {"python server.py --port 1 --max-model-len 1 --tp-size 2 --max-num-seqs 2", ""},
+      {"curl --host x --max-model-len 1 --max-num-seqs 2", ""},
+      {"-m", ""},
+      {"python -m", ""},
+  };
+  for (const Case& item : cases) {
+    INFO(item.script);
+    CHECK(show(find(SourceFile("run.sh", item.script))) == item.engines);
+  }
+}
+
+TEST_CASE("an engine that an image starts stands at the command that runs the image") {
+  const SourceFile file("run.sh", "docker run -d \\\n  vllm/vllm-openai \\\n  --model m\n");
+  const std::vector<Invocation> found = find(file);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].where.range == ByteRange{0, 6});
 }

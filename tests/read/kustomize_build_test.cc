@@ -92,6 +92,46 @@ TEST_CASE("an overlay is read with what it is laid over") {
   }
 }
 
+TEST_CASE("replacements and variables bring values of one manifest into another") {
+  const std::string map =
+      "configMapGenerator: [{name: cfg, literals: [model=org/m, limits=4096:8]}]\n";
+  const std::string container = "spec.template.spec.containers.[name=server]";
+  const auto replacement = [&](const std::string& source, const std::string& path,
+                               const std::string& options = "") {
+    return map + "replacements:\n- source: {kind: ConfigMap, name: cfg, fieldPath: " + source +
+           "}\n  targets:\n  - select: {kind: Deployment}\n    fieldPaths: ['" + path + "']\n" +
+           options;
+  };
+  const std::string parts = "    options: {delimiter: '=', index: 1}\n";
+  struct Case {
+    std::string overlay;
+    const char* words;
+  };
+  const Case cases[] = {
+      {replacement("data.model", container + ".args.0"), "org/m --max-model-len=4096"},
+      {replacement("data.model", container + ".args.[=$(MODEL)]"), "org/m --max-model-len=4096"},
+      {replacement("data.model", "spec.template.spec.containers.*.args.0"),
+       "org/m --max-model-len=4096"},
+      {replacement("'data.limits', options: {delimiter: ':', index: 1}", container + ".args.1",
+                   parts),
+       "?$(MODEL) --max-model-len=8"},
+      {replacement("data.model", container + ".args.7"), "?$(MODEL) --max-model-len=4096"},
+      {replacement("data.none", container + ".args.0"), "?$(MODEL) --max-model-len=4096"},
+      {map + "vars: [{name: MODEL, objref: {kind: ConfigMap, name: cfg}, fieldref: {fieldpath: "
+             "data.model}}]\n",
+       "org/m --max-model-len=4096"},
+      {map + "vars: [{name: MODEL, objref: {kind: ConfigMap, name: cfg}}]\n",
+       "cfg --max-model-len=4096"},
+      {"replacements: [{path: patch.yaml}]\nvars: [1]\n", "?$(MODEL) --max-model-len=4096"},
+      {"replacements: [x, {source: {}, targets: [y, {select: {}, fieldPaths: [[], '', a.b]}]}]\n",
+       "?$(MODEL) --max-model-len=4096"},
+  };
+  for (const Case& item : cases) {
+    INFO(item.overlay);
+    CHECK(words_of(overlaid(item.overlay)) == item.words);
+  }
+}
+
 TEST_CASE("an overlay sets images and counts") {
   const EngineStart start = overlaid(
       "images: [{name: vllm/vllm-openai, newName: mirror/vllm-openai, newTag: v0.9.1}]\n"

@@ -122,3 +122,53 @@ TEST_CASE("a command line that starts no engine says what was expected") {
         "expected a command that starts vLLM, such as 'vllm serve MODEL', found 'ollama'");
   CHECK(read_command_line({}).errors.size() == 1);
 }
+
+TEST_CASE("what helm and kustomize print is read from standard input") {
+  constexpr const char* kDocuments = R"(---
+# Source: chat/templates/service.yaml
+apiVersion: v1
+kind: Service
+metadata: {name: chat}
+spec: {selector: {app: chat}, ports: [{port: 80}]}
+---
+# Source: chat/templates/deployment.yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: chat}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: chat}}
+  template:
+    metadata: {labels: {app: chat}}
+    spec:
+      containers:
+        - name: vllm
+          image: "vllm/vllm-openai:v0.10.0"
+          args:
+            - "--model"
+            - "org/name"
+---
+# Source: chat/templates/empty.yaml
+---
+# Source: chat/templates/tests/test.yaml
+apiVersion: v1
+kind: Pod
+metadata: {name: test}
+spec: {containers: [{name: curl, image: curlimages/curl}]}
+)";
+  for (const char* noise :
+       {"", "WARNING: Kubernetes configuration file is group-readable. Location: /root/.kube\n",
+        "coalesce.go:286: warning: cannot overwrite table with non table for chat.resources "
+        "(map[])\n",
+        "walk.go:74: found symbolic link in path: /a resolves to /b. Contents of linked file "
+        "included and used\nPulled: registry.example/chat:1.0\nDigest: sha256:00\n"}) {
+    INFO(noise);
+    const SourceFile file("-", std::string(noise) + kDocuments);
+    const FileContents contents = read_file(file);
+    REQUIRE(contents.starts.size() == 1);
+    CHECK(words_of(contents.starts[0]) == "--model org/name");
+    CHECK(contents.starts[0].name == "Deployment/chat/vllm");
+    REQUIRE(contents.starts[0].replicas.has_value());
+    CHECK(contents.starts[0].replicas->value == 2);
+  }
+}

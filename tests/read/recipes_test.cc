@@ -1,7 +1,6 @@
 // Recipes and test configurations: files that tools of one project turn into command lines.
 
-#include "tests/read/starts.h"
-#include "tests/read/word_places.h"
+#include "tests/read/summary.h"
 #include "tests/support/catch.h"
 
 using namespace kvbudget;
@@ -187,4 +186,84 @@ scenario:
             /opt/entrypoint.sh --model $MODEL_NAME --max-model-len $VLLM_MAX_MODEL_LEN
             --max-num-seqs $VLLM_MAX_NUM_SEQ
 )") == "--model org/vllm --max-model-len ?$VLLM_MAX_MODEL_LEN --max-num-seqs 8 | ? x?\n");
+}
+
+TEST_CASE("serving tests are engines with their defaults, one a test") {
+  const SourceFile file("serving-tests.json", R"({
+  "defaults": {
+    "server_environment_variables": {"VLLM_USE_V1": 1},
+    "server_parameters": {"model": "org/name", "tensor_parallel_size": 1, "dtype": "bfloat16"}
+  },
+  "tests": [
+    {"test_name": "plain", "client_parameters": {"model": "org/name", "num_prompts": 2}},
+    {"test_name": "big", "server_parameters": {
+        "model": "org/big", "tensor_parallel_size": 4, "no_enable_prefix_caching": "",
+        "compilation_config": {"level": 3}}}
+  ]
+})");
+  CHECK(summaries_of(file) ==
+        "org/name --tensor-parallel-size 1 --dtype bfloat16\n"
+        "org/big --tensor-parallel-size 4 --dtype bfloat16 --no-enable-prefix-caching "
+        "--compilation-config {\"level\": 3}");
+  const EngineStart start = read_file(file).starts.at(1);
+  CHECK(start.name == "big");
+  CHECK(env_of(start, "VLLM_USE_V1") == "1");
+  CHECK(position_of(start, "org/big") == "9:19");
+  CHECK(line_of(start.where) == 8);
+  const SourceFile list("tests.json",
+                        R"([{"test_name": "a", "server_parameters": {"model": "vllm/x"}}])");
+  CHECK(summaries_of(list) == "vllm/x");
+  for (const char* other : {R"({"tests": [{"test_name": "vllm"}]})", R"({"tests": ["vllm"]})",
+                            R"([{"test_name": "vllm", "parameters": {"model": "m"}}])"}) {
+    CHECK(read_file(SourceFile("t.json", other)).starts.empty());
+  }
+}
+
+TEST_CASE("the variables of an llm-d-benchmark scenario are prefill and decode pods") {
+  const SourceFile file("scenario.sh", R"(export LLMDBENCH_DEPLOY_MODEL_LIST="org/name"
+export LLMDBENCH_VLLM_COMMON_AFFINITY=nvidia.com/gpu.product:NVIDIA-L4
+export LLMDBENCH_VLLM_COMMON_MAX_MODEL_LEN=16000
+export LLMDBENCH_VLLM_COMMON_ENVVARS_TO_YAML=$(mktemp)
+cat << EOF > $LLMDBENCH_VLLM_COMMON_ENVVARS_TO_YAML
+- name: VLLM_PORT
+  value: "REPLACE_ENV_LLMDBENCH_NOT_SET"
+- name: VLLM_USE_V1
+  value: "1"
+EOF
+export LLMDBENCH_VLLM_MODELSERVICE_PREFILL_MODEL_COMMAND=vllmServe
+export LLMDBENCH_VLLM_MODELSERVICE_PREFILL_TENSOR_PARALLELISM=2
+export LLMDBENCH_VLLM_MODELSERVICE_PREFILL_REPLICAS=3
+export LLMDBENCH_VLLM_MODELSERVICE_PREFILL_EXTRA_ARGS="[\
+--max-model-len____REPLACE_ENV_LLMDBENCH_VLLM_COMMON_MAX_MODEL_LEN____\
+--kv-transfer-config____'{\"kv_role\":\"kv_both\"}'____\
+--enforce-eager\
+]"
+export LLMDBENCH_VLLM_MODELSERVICE_DECODE_MODEL_COMMAND=custom
+export LLMDBENCH_VLLM_MODELSERVICE_DECODE_EXTRA_ARGS=$(mktemp)
+cat << EOF > ${LLMDBENCH_VLLM_MODELSERVICE_DECODE_EXTRA_ARGS}
+vllm serve /cache/REPLACE_ENV_LLMDBENCH_DEPLOY_CURRENT_MODEL \\
+--port REPLACE_ENV_LLMDBENCH_NOT_SET \\
+--max-model-len REPLACE_ENV_LLMDBENCH_VLLM_COMMON_MAX_MODEL_LEN \\
+--tensor-parallel-size \$TP_SIZE
+EOF
+)");
+  CHECK(summaries_of(file) ==
+        "org/name --tensor-parallel-size 2 --served-model-name org/name --max-model-len 16000 "
+        "--kv-transfer-config {\"kv_role\":\"kv_both\"} --enforce-eager; "
+        "gpu 2 NVIDIA-L4 nvidia.com/gpu; replicas 3\n"
+        "/cache/org/name --port ?${LLMDBENCH_NOT_SET} --max-model-len 16000 "
+        "--tensor-parallel-size ?$TP_SIZE; gpu 1 NVIDIA-L4 nvidia.com/gpu");
+  const EngineStart start = read_file(file).starts.at(0);
+  CHECK(line_of(start.where) == 11);
+  CHECK(position_of(start, "16000") == "3:44");
+  CHECK(env_of(start, "VLLM_USE_V1") == "1");
+  CHECK(env_of(start, "VLLM_PORT") == "?");
+  CHECK(read_file(SourceFile("s.sh", "LLMDBENCH_DEPLOY_MODEL_LIST=vllm")).starts.empty());
+}
+
+TEST_CASE("references of a scenario that refer to each other end") {
+  std::string script = "export LLMDBENCH_DEPLOY_MODEL_LIST=vllm/x\nexport A=\"";
+  for (int i = 0; i < 20'000; ++i) script += "REPLACE_ENV_A____";
+  script += "\"\nexport LLMDBENCH_VLLM_STANDALONE_ARGS=\"vllm serve m REPLACE_ENV_A\"\n";
+  CHECK(read_file(SourceFile("s.sh", script)).starts.size() == 1);
 }

@@ -103,16 +103,16 @@ TEST_CASE("variables that the script sets are known, others are not") {
 
 TEST_CASE("a variable is known behind a branch only when the branches agree") {
   const Case cases[] = {
-      {"if [ x ]; then A=1; else A=2; fi; a $A", "<[><x><]> ; <a>?<$A>"},
-      {"if [ x ]; then A=1; else A=1; fi; a $A", "<[><x><]> ; <a><1>"},
-      {"A=1; if [ x ]; then A=2; a $A; fi; a $A", "<[><x><]> ; <a><2> ; <a>?<$A>"},
+      {"if [ -e x ]; then A=1; else A=2; fi; a $A", "<[><-e><x><]> ; <a>?<$A>"},
+      {"if [ -e x ]; then A=1; else A=1; fi; a $A", "<[><-e><x><]> ; <a><1>"},
+      {"A=1; if [ -e x ]; then A=2; a $A; fi; a $A", "<[><-e><x><]> ; <a><2> ; <a>?<$A>"},
       {"if [[ -z \"$A\" ]]; then A=1; fi; a $A", "<a><1>"},
-      {"L=(); if [[ x ]]; then L=(--x $Y); fi; a \"${L[@]}\"", "<a>?<${L[@]}>"},
-      {"A=1; [ x ] && A=2; a $A", "<[><x><]> ; <a>?<$A>"},
+      {"L=(); if [[ -e x ]]; then L=(--x $Y); fi; a \"${L[@]}\"", "<a>?<--x>?<$Y>"},
+      {"A=1; [ -e x ] && A=2; a $A", "<[><-e><x><]> ; <a>?<$A>"},
       {"P=1; while [[ $# -gt 0 ]]; do case $1 in --p) P=\"$2\"; shift 2 ;; *) b ;; esac; done; a "
        "$P",
        "<shift><2> ; <b> ; <a><1>"},
-      {"case x in\n  a|b) A=1 ;;\n  *) A=2 ;;\nesac\na $A", "<a>?<$A>"},
+      {"case $X in\n  a|b) A=1 ;;\n  *) A=2 ;;\nesac\na $A", "<a>?<$A>"},
       {"for M in x; do a $M; done; for M in x y; do a $M; done", "<a><x> ; <a>?<$M>"},
       {"(A=1; a $A); a $A", "<a><1> ; <a>?<$A>"},
       {"f() { A=1; a $A; }\nf", "<a><1> ; <f>"},
@@ -127,6 +127,154 @@ TEST_CASE("a variable is known behind a branch only when the branches agree") {
     INFO(item.script);
     CHECK(run(item.script) == item.commands);
   }
+}
+
+TEST_CASE("a condition whose operands are known decides which branch counts") {
+  const Case cases[] = {
+      {"if [ 1 -gt 0 ]; then A=1; else A=2; fi; a $A", "<[><1><-gt><0><]> ; <a><1>"},
+      {"A=0; if [[ ${N:-3} -eq 4 ]]; then A=1; fi; a $A", "<a><0>"},
+      {"if [[ ${D:-CUDA} == xpu ]]; then A=1; elif [[ ${D:-CUDA} == C* ]]; then A=2; else A=3; fi; "
+       "a $A",
+       "<a><2>"},
+      {"if [[ -z \"${D:-}\" ]]; then if [[ \"${P:-Cuda}\" != \"xpu\" ]]; then D=C; fi; fi; a $D",
+       "<a><C>"},
+      {"if [[ a == a && ! ( b == c || $X == d ) ]]; then A=1; else A=2; fi; a $A", "<a>?<$A>"},
+      {"if [[ a == b || ! ( b == c && $X == d ) ]]; then A=1; else A=2; fi; a $A", "<a><1>"},
+      {"if [[ $X =~ ^(a|b)$ ]]; then A=1; else A=2; fi; a $A", "<a>?<$A>"},
+      {"if ! false; then A=1; else A=2; fi; a $A", "<false> ; <a><1>"},
+      {"A=1; test a = b && A=2; a $A", "<test><a><=><b> ; <a><1>"},
+      {"A=1; test a = a && A=2; a $A", "<test><a><=><a> ; <a><2>"},
+      {"A=1; test a = a || A=2; a $A", "<test><a><=><a> ; <a><1>"},
+      {"case ${X:-off} in on) A=1 ;; of?) A=2 ;; *) A=3 ;; esac; a $A", "<a><2>"},
+      {"A=1; case \"${X:-}\" in off|no) A=2 ;; esac; a $A", "<a><1>"},
+      {"case $X in *) A=1 ;; esac; a $A", "<a><1>"},
+      {"A=1; if false; then a $A; A=2; a $A; fi; a $A", "<false> ; <a><1> ; <a><2> ; <a><1>"},
+      {"if true; then : ${A:=1}; else : ${A:=2}; fi; a $A", "<true> ; <:><1> ; <:><2> ; <a><1>"},
+      {"if [[ ab == \"a*\" || ab == 'a?' ]]; then A=1; else A=2; fi; a $A", "<a><2>"},
+      {"if [ ab = a* ]; then A=1; else A=2; fi; a $A", "<[><ab><=><a*><]> ; <a><2>"},
+      {"case ab in \"*\"|'a*') A=1 ;; a*) A=2 ;; esac; a $A", "<a><2>"},
+      {"if [[ a; then A=1; fi", ""},
+      {"if [ $X ; then A=1; else A=2; fi; a $A", "<[>?<$X> ; <a>?<$A>"},
+  };
+  for (const Case& item : cases) {
+    INFO(item.script);
+    CHECK(run(item.script) == item.commands);
+  }
+}
+
+TEST_CASE("flags that a branch adds may be there, and no others are given up") {
+  const Case cases[] = {
+      {"A=(--x 1); if c; then A+=(--y 2); fi; a \"${A[@]}\"", "<c> ; <a><--x><1>?<--y>?<2>"},
+      {"A=--x; if c; then A+=\" --y\"; fi; a $A", "<c> ; <a><--x>?<--y>"},
+      {"A=--x; if c; then A=\"$A --y\"; fi; if d; then A=\"${A} --z\"; fi; a $A",
+       "<c> ; <d> ; <a><--x>?<--y>?<--z>"},
+      {"if c; then A=' --x'; else A=' '; fi; a $A b", "<c> ; <a>?<--x><b>"},
+      {"if c; then A=--x; fi; a $A", "<c> ; <a>?<--x>"},
+      {"c && A=--x; a $A", "<c> ; <a>?<--x>"},
+      {"A=(--x); if c; then A=(\"${A[@]}\" --y); fi; a \"${A[@]}\"", "<c> ; <a><--x>?<--y>"},
+      {"if c; then A='--x 1'; else A='--y 2'; fi; a $A", "<c> ; <a>?<--x>?<1>?<--y>?<2>"},
+      {"A=--x; if c; then A+=' --y'; fi; a \"$A\" --z", "<c> ; <a>?<$A><--z>"},
+      {"A=--x; if c; then A+=' --y'; fi; B=\"$A --z\"; a $B", "<c> ; <a>?<$A><--z>"},
+      {"A=(--s 1); if c; then A=(--s 2 --y); fi; a \"${A[@]}\" b",
+       "<c> ; <a>?<--s>?<1>?<--s>?<2>?<--y><b>"},
+      {"if c; then A=1; else A=--x; fi; a $A", "<c> ; <a>?<$A>"},
+      {"f() { A='--x'; }; f; a $A", "<f> ; <a><--x>"},
+  };
+  for (const Case& item : cases) {
+    INFO(item.script);
+    CHECK(run(item.script) == item.commands);
+  }
+}
+
+TEST_CASE("the arguments of a function that is called once are known in it") {
+  const Case cases[] = {
+      {"f() { local m=$1 p=\"$2\"; a $m --p $p \"${@:2}\" $3; }\nf x 8",
+       "<local> ; <a><x><--p><8>?<${@:2}>?<$3> ; <f><x><8>"},
+      {"function f {\n  m=$1; shift; a $m \"$@\"\n}\nf x --y 'z z'",
+       "<shift> ; <a><x><--y><z z> ; <f><x><--y><z z>"},
+      {"f() { a $1; }\nf x\nf y", "<a>?<$1> ; <f><x> ; <f><y>"},
+      {"f() { a $1; }\ng() { f $1; }\ng x", "<a>?<$1> ; <f><x> ; <g><x>"},
+      {"set -- s\nf() { a $1; }\nf $X\na $1", "<set><--><s> ; <a>?<$X> ; <f>?<$X> ; <a><s>"},
+      {"f() { f x; a $1; }\nf() {", "<f><x> ; <a><x>"},
+      {"x() ", ""},
+  };
+  for (const Case& item : cases) {
+    INFO(item.script);
+    CHECK(run(item.script) == item.commands);
+  }
+}
+
+TEST_CASE("expansions change case and cut patterns off") {
+  const Case cases[] = {
+      {"M=Org/Name-8B; a ${M##*/} ${M#*/} ${M%%-*} ${M%/*} ${M,,} ${M^^}",
+       "<a><Name-8B><Name-8B><Org/Name><Org><org/name-8b><ORG/NAME-8B>"},
+      {"M=x; a ${M#$N} ${M//x/y} ${M:0:1}", "<a>?<${M#$N}>?<${M//x/y}>?<${M:0:1}>"},
+  };
+  for (const Case& item : cases) {
+    INFO(item.script);
+    CHECK(run(item.script) == item.commands);
+  }
+}
+
+TEST_CASE("patterns of the shell fit texts as a whole") {
+  struct {
+    const char* text;
+    const char* pattern;
+    bool fits;
+  } const cases[] = {
+      {"abc", "abc", true},
+      {"abc", "ab", false},
+      {"abc", "a*", true},
+      {"abc", "*c", true},
+      {"abc", "*b", false},
+      {"abcbc", "a*bc", true},
+      {"abc", "a?c", true},
+      {"abc", "??", false},
+      {"", "*", true},
+      {"", "?", false},
+      {"b", "[a-c]", true},
+      {"d", "[a-c]", false},
+      {"d", "[!a-c]", true},
+      {"]", "[]]", true},
+      {"-", "[a-]", true},
+      {"a*", "a\\*", true},
+      {"ab", "a\\*", false},
+      {"[a", "[a", true},
+      {"x3y", "*[0-9]*", true},
+      {"xyz", "*[!0-9]*", true},
+      {"123", "*[!0-9]*", false},
+      {"aab", "*a*b*c", false},
+      {"", "", true},
+      {"a", "", false},
+  };
+  for (const auto& item : cases) {
+    INFO(item.text << " and " << item.pattern);
+    CHECK(fits_pattern(item.text, item.pattern) == item.fits);
+  }
+  const std::string stars = [] {
+    std::string text;
+    for (int i = 0; i < 1000; ++i) text += "*a";
+    return text + "b";
+  }();
+  CHECK_FALSE(fits_pattern(std::string(2000, 'a'), stars));
+}
+
+TEST_CASE("a command has the here-documents that it reads and the files that it writes") {
+  const SourceFile file("f.sh",
+                        "N=4\ncat > out.yaml <<EOF\na: $N \"$M\" \\$N\nEOF\n"
+                        "cat <<-'X' | apply -f -\n\tb: $N\n\tX\n"
+                        "c <<A <<B 2> err\n1\nA\n2\nB\nd <<EOF\nno end\n");
+  const SourceText text(file, {0, static_cast<uint32_t>(file.bytes().size())});
+  ShellScope scope;
+  std::string result;
+  read_shell(text, scope, [&](const ShellCommand& command, ShellScope&) {
+    result += command.words[0].text.str();
+    for (const SourceText& input : command.input) result += "[" + input.str() + "]";
+    for (const Word& word : command.output) result += ">" + word.text.str();
+    result += ";";
+  });
+  CHECK(result ==
+        "cat[a: 4 \"$M\" $N\n]>out.yaml;cat[b: $N\n];apply[b: $N\n];c[1\n][2\n];d[no end\n];");
 }
 
 TEST_CASE("expansion cannot blow up") {

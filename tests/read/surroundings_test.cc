@@ -29,6 +29,7 @@ apiVersion: apps/v1
 kind: Deployment
 metadata: {name: chat}
 spec:
+  replicas: 3
   strategy: {type: Recreate}
   template:
     metadata: {labels: {app: chat, tier: front}}
@@ -96,6 +97,54 @@ TEST_CASE("a workload is described with its Services and its strategy") {
   CHECK(s.recreates);
 }
 
+TEST_CASE("a pod is whole only where nothing else adds to it") {
+  CHECK(around(kDeployment).whole);
+  CHECK(around(kDeployment).controlled);
+  CHECK(around(kDeployment).workload == "Deployment");
+  const auto whole_with = [](const std::string& from, const std::string& to) {
+    std::string text = kDeployment;
+    text.replace(text.find(from), from.size(), to);
+    return around(text).whole;
+  };
+  CHECK_FALSE(whole_with("kind: Deployment", "kind: StormService"));
+  CHECK_FALSE(whole_with("replicas: 3", "replicas: {{ .Values.replicas }}"));
+  CHECK_FALSE(whole_with("          image: vllm/vllm-openai:v0.19.0\n", ""));
+}
+
+TEST_CASE("Services count where the pod hears of them or is reached by them") {
+  const auto with = [](const std::string& from, const std::string& to) {
+    std::string text = kDeployment;
+    text.replace(text.find(from), from.size(), to);
+    return around(text);
+  };
+  CHECK(with("type: LoadBalancer", "clusterIP: None").services.empty());
+  CHECK(with("type: LoadBalancer", "type: ClusterIP").exposures.empty());
+  CHECK(
+      with("metadata: {name: chat}",
+           "metadata: {name: chat, annotations: {networking.gke.io/load-balancer-type: Internal}}")
+          .exposures.empty());
+  const Surroundings behind = around(kDeployment + R"yaml(
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: front}
+spec:
+  rules:
+    - http: {paths: [{path: /, backend: {service: {name: chat, port: {number: 80}}}}]}
+)yaml");
+  REQUIRE(behind.exposures.size() == 2);
+  CHECK(behind.exposures[1].how == "Ingress front");
+}
+
+TEST_CASE("ports that a container beside the engine's may listen on are not known") {
+  const std::string beside = "        - name: vllm\n";
+  std::string text = kDeployment;
+  text.replace(text.find(beside), beside.size(),
+               "        - {name: proxy, image: proxy}\n" + beside);
+  CHECK(around(text).undeclared_ports);
+  CHECK_FALSE(around(kDeployment).undeclared_ports);
+}
+
 TEST_CASE("a Compose service is described by the same words") {
   const Surroundings s = around(R"yaml(
 services:
@@ -126,6 +175,46 @@ services:
   CHECK(s.starts_after_healthy == std::vector<std::string>{"embed"});
   CHECK(s.memory_limit_bytes->value == 32 * kGi);
   CHECK(s.gpu_devices == std::vector<std::string>{"0", "3"});
+}
+
+TEST_CASE("a published port is open unless its address is this machine's") {
+  const auto open = [](const std::string& port) {
+    return !around(
+                "services:\n  chat:\n    image: vllm/vllm-openai:v0.19.0\n"
+                "    command: [\"--model=org/name\"]\n    ports:\n      - " +
+                port + "\n")
+                .exposures.empty();
+  };
+  CHECK(open("8000:8000"));
+  CHECK(open("\"${PORT}:8000\""));
+  CHECK(open("\"${BIND:-0.0.0.0}:8000:8000\""));
+  CHECK(open("{target: 8000, published: 8000}"));
+  CHECK_FALSE(open("\"${BIND:-127.0.0.1}:8000:8000\""));
+  CHECK_FALSE(open("\"${BIND}:8000:8000\""));
+  CHECK_FALSE(open("{target: 8000, published: 8000, host_ip: 127.0.0.1}"));
+}
+
+TEST_CASE("docker run is described by the same words") {
+  const SourceFile file("run.sh",
+                        "docker run --gpus all --shm-size 2g -m 32g --cpus=6 -u 1000:1000 "
+                        "-v ~/hub:/root/.cache/huggingface --mount type=tmpfs,target=/cache "
+                        "vllm/vllm-openai:v0.19.0 --model org/name\n");
+  const FileContents contents = read_file(file);
+  REQUIRE(contents.starts.size() == 1);
+  REQUIRE(contents.starts[0].around != nullptr);
+  const Surroundings& s = *contents.starts[0].around;
+  CHECK(s.whole);
+  CHECK_FALSE(s.controlled);
+  CHECK_FALSE(s.host_ipc);
+  CHECK(s.shm_bytes->value == 2 * kGi);
+  CHECK(s.memory_limit_bytes->value == 32 * kGi);
+  CHECK(s.cpu_limit->value == 6.0);
+  CHECK(s.run_as_user->value == 1000);
+  REQUIRE(s.mounts.size() == 2);
+  CHECK(s.mounts[0].path == "/root/.cache/huggingface");
+  CHECK(s.mounts[1].kind == Mount::Kind::kMemory);
+  const SourceFile open("run.sh", "docker run $FLAGS vllm/vllm-openai:v0.19.0 --model org/name\n");
+  CHECK_FALSE(read_file(open).starts.at(0).around->whole);
 }
 
 TEST_CASE("amounts are read with their suffixes") {

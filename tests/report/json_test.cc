@@ -44,7 +44,7 @@ TEST_CASE("lint writes findings with their place, notes and fix") {
   CHECK(json["deployments"].size() == 1);
   const Json& first = json["findings"][0];
   CHECK(keys(first) == Keys{"rule", "name", "severity", "file", "line", "column", "end_line",
-                            "end_column", "message", "notes", "deployment", "fix"});
+                            "end_column", "message", "notes", "deployment", "fix", "fingerprint"});
   CHECK(first["severity"] == "error");
   CHECK(first["line"] == 2);
   CHECK(first["column"] == 6);
@@ -56,7 +56,8 @@ TEST_CASE("lint writes findings with their place, notes and fix") {
   CHECK(first["fix"]["edits"][0] == Json::parse(R"({"file":"a.yaml","start_line":2,"start_column":6,
                                         "end_line":2,"end_column":10,"text":"4096"})"));
   CHECK(json["summary"] ==
-        Json::parse(R"({"files":4,"deployments":1,"errors":1,"warnings":0,"infos":0,"fixed":0})"));
+        Json::parse(R"({"files":4,"deployments":1,"errors":1,"warnings":0,"infos":0,"fixed":0,
+                          "baselined":0})"));
 }
 
 TEST_CASE("what stands in no file is null") {
@@ -141,7 +142,7 @@ TEST_CASE("estimate writes terms and capacity of a command line as one object") 
     "kv_cache": {"available_bytes": 4294967296, "low": 3221225472, "high": 5368709120,
       "groups": [{"kind": "full", "layers": 32, "bytes_per_block": 65536, "block_size": 16}],
       "bytes_per_token": 4096, "num_blocks": 65536, "tokens": 1048576, "max_concurrency": 128.0,
-      "max_model_len": 8192, "longest_context": 1048576},
+      "concurrency_8k": null, "max_model_len": 8192, "longest_context": 1048576},
     "verdict": "starts", "because": "4.00 GiB are left"})"));
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 std::string text_of(const Report& report, bool colour = false) {
   std::ostringstream out;
-  write_text(report, colour, out);
+  write_text(report, {colour, false, false}, out);
   return out.str();
 }
 
@@ -66,4 +66,34 @@ TEST_CASE("escapes are written only where colour was asked for") {
   report.findings.push_back(finding_at(file, "8192"));
   CHECK(text_of(report).find('\033') == std::string::npos);
   CHECK(text_of(report, true).find("\033[1;31merror: ") != std::string::npos);
+}
+
+TEST_CASE("what a baseline hides and what it holds in vain is said below the findings") {
+  const SourceFile file("a.yaml", "len: 8192\n");
+  Report report;
+  report.baselined = 4;
+  report.stale_baseline = {"KVB401 compose service chat swap-space"};
+  const std::string stale =
+      "baseline: no longer found: KVB401 compose service chat swap-space\n"
+      "baseline: 1 entry is stale; write it anew with --write-baseline\n";
+  CHECK(text_of(report) == stale);
+  report.findings.push_back(finding_at(file, "8192"));
+  CHECK(text_of(report).ends_with("\n" + stale + "1 error in 1 file; 4 more in the baseline\n"));
+  std::ostringstream quiet;
+  write_text(report, {false, true, false}, quiet);
+  CHECK(quiet.str().ends_with("     ^~~~\n"));
+}
+
+TEST_CASE("statistics count the findings of each rule, most first") {
+  const SourceFile file("a.yaml", "len: 8192\n");
+  Report report;
+  for (const char* rule : {"KVB401", "KVB103", "KVB410", "KVB103"}) {
+    report.findings.push_back(finding_at(file, "8192"));
+    report.findings.back().rule = rule;
+  }
+  std::ostringstream out;
+  write_text(report, {false, true, true}, out);
+  const std::string name = "  max-model-len-exceeds-kv\n";
+  CHECK(out.str().ends_with("     2  KVB103" + name + "     1  KVB401" + name + "     1  KVB410" +
+                            name));
 }

@@ -1,0 +1,16 @@
+// Which instruction set the CPU twins use. Each hot loop is one template compiled once per entry,
+// in a file of its own with that set's compiler flags; such files use no inline function of the
+// standard library, because the linker could keep their copy for everybody.
+#pragma once
+
+#include <cstdint>
+
+namespace kvbudget::kernels {
+
+enum class CpuIsa : uint8_t { kPortable, kAvx2, kAvx512 };
+
+bool cpu_supports(CpuIsa isa);  ///< compiled in, and this machine can run it
+CpuIsa best_cpu_isa();
+const char* name(CpuIsa isa);
+
+}  // namespace kvbudget::kernels

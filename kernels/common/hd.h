@@ -1,0 +1,11 @@
+// Marks functions that the GPU and the host compile from the same source.
+//
+// On the host they are always inlined: files compiled for different instruction sets share these
+// headers, and an outlined copy would be kept once for all of them by the linker.
+#pragma once
+
+#ifdef __CUDACC__
+#define KVB_HD __host__ __device__ __forceinline__
+#else
+#define KVB_HD __attribute__((always_inline)) inline
+#endif

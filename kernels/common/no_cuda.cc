@@ -1,0 +1,6 @@
+// The GPU's entry points of a library that was built without nvcc.
+#include "kernels/include/kvbudget_kernels.h"
+
+extern "C" const char* kvb_cuda_state(void) { return "cuda: unavailable (built without nvcc)"; }
+
+extern "C" int kvb_quantize_kv(const kvb_quantize_args*, void*) { return KVB_CUDA_UNAVAILABLE; }

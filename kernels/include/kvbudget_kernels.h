@@ -1,0 +1,109 @@
+/* FP8 KV-cache kernels: quantise on write, split-KV decode, helpers on pages. A C ABI without any
+ * framework: plain structs, pointers, strides, a stream as void*.
+ *
+ * Every function has a twin with the suffix _cpu that takes the same struct with pointers to host
+ * memory; its stream is NULL. Nothing allocates device memory or synchronises. All return a
+ * kvb_status; kvb_explain_* says in words what is wrong with a struct. Each struct begins with its
+ * size and the ABI version, so that a library never reads past what its caller knew. */
+#ifndef KVBUDGET_KERNELS_H
+#define KVBUDGET_KERNELS_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define KVB_API __attribute__((visibility("default")))
+#else
+#define KVB_API
+#endif
+
+#define KVB_ABI_VERSION 1u
+
+typedef enum kvb_status {
+  KVB_OK = 0,
+  KVB_INVALID_ARGUMENT = 1, /* a struct contradicts itself; see kvb_explain_* */
+  KVB_UNSUPPORTED = 2,      /* well-formed, but this library or machine cannot do it */
+  KVB_CUDA_UNAVAILABLE = 3, /* built without CUDA, no driver, or no device */
+  KVB_CUDA_ERROR = 4        /* a launch failed */
+} kvb_status;
+
+enum kvb_type { /* values of layout::ElementType */
+                KVB_FLOAT32 = 0,
+                KVB_FLOAT16 = 1,
+                KVB_BFLOAT16 = 2,
+                KVB_FLOAT8_E4M3 = 3,
+                KVB_FLOAT8_E5M2 = 4
+};
+
+enum kvb_scales {
+  KVB_SCALES_NONE = 0,            /* 1.0 */
+  KVB_SCALES_TENSOR = 1,          /* one float */
+  KVB_SCALES_HEAD = 2,            /* float [num_kv_heads] */
+  KVB_SCALES_TOKEN_HEAD_E8M0 = 3, /* in the pages: one byte, 2^(byte - 127) */
+  KVB_SCALES_TOKEN_HEAD_F32 = 4   /* in the pages: one float */
+};
+
+/* A layer's paged cache, by strides in bytes: KVB-P1 (kvb_pages_p1 fills it in), vLLM's packed
+ * [blocks, heads, tokens, 2 * dim] in HND or NHD order, split K and V, or scales inline. */
+typedef struct kvb_pages {
+  uint32_t struct_bytes;
+  uint32_t abi_version;
+  void* keys;   /* [num_blocks, num_kv_heads, block_tokens, head_dim] by the strides below */
+  void* values; /* the same shape and strides */
+  int64_t block_stride, head_stride, token_stride; /* bytes */
+  void* key_scales; /* kvb_scales says what; NULL with KVB_SCALES_NONE */
+  void* value_scales;
+  int64_t scale_block_stride, scale_head_stride, scale_token_stride; /* bytes; token-head only */
+  int64_t num_blocks;
+  int32_t num_kv_heads;
+  int32_t block_tokens; /* 16 to 128, a multiple of 16 */
+  int32_t head_dim;     /* 64, 96, 128, 256 */
+  int32_t type;         /* kvb_type of the elements: FP8, or bfloat16 (CPU decode, conversions) */
+  int32_t scales;       /* kvb_scales */
+  int32_t swizzle;      /* 1: 16-byte units permuted by token; head_dim 128 and 256 */
+} kvb_pages;
+
+/* Fills `pages` in for KVB-P1 pages that begin at `base`, [num_blocks, num_kv_heads, page]. The
+ * scales must be none or per (token, head); for static ones set key_scales and value_scales. */
+KVB_API int kvb_pages_p1(void* base, int64_t num_blocks, int32_t num_kv_heads, int32_t block_tokens,
+                         int32_t head_dim, int32_t scales, int32_t swizzle, kvb_pages* pages);
+/* Bytes of one (block, KV head) page of KVB-P1; 0 for an impossible shape. */
+KVB_API int64_t kvb_page_bytes(int32_t block_tokens, int32_t head_dim, int32_t scales);
+KVB_API const char* kvb_explain_pages(const kvb_pages* pages); /* NULL: nothing is wrong */
+
+/* Writes new tokens' keys and values into their slots. Power-of-two scales are chosen per (token,
+ * head), static ones divide; rounding is to nearest even, saturating. */
+typedef struct kvb_quantize_args {
+  uint32_t struct_bytes;
+  uint32_t abi_version;
+  kvb_pages pages;
+  const void* keys; /* [num_tokens, num_kv_heads, head_dim] */
+  const void* values;
+  int64_t key_token_stride, key_head_stride; /* elements */
+  int64_t value_token_stride, value_head_stride;
+  const int64_t* slots; /* [num_tokens]: block * block_tokens + row; negative: left out */
+  int64_t num_tokens;
+  uint64_t* nan_count; /* NaN inputs seen are added here (they are written as 0); may be NULL */
+  int32_t type;        /* kvb_type of keys and values: float32, float16, bfloat16 */
+  int32_t num_threads; /* CPU: 0 for all; ignored on the GPU */
+} kvb_quantize_args;
+
+KVB_API int kvb_quantize_kv(const kvb_quantize_args* args, void* stream);
+KVB_API int kvb_quantize_kv_cpu(const kvb_quantize_args* args, void* stream);
+KVB_API const char* kvb_explain_quantize_kv(const kvb_quantize_args* args);
+
+KVB_API uint32_t kvb_abi_version(void);
+KVB_API const char* kvb_status_name(int status);
+/* "cuda: available", or "cuda: unavailable" and why. */
+KVB_API const char* kvb_cuda_state(void);
+/* The instruction set that the CPU twins use here: "avx512", "avx2", "portable". */
+KVB_API const char* kvb_cpu_isa(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
