@@ -32,6 +32,11 @@ Layers count_layers(const memory::ModelShape& model) {
   return layers;
 }
 
+std::string one_decimal(double number) {
+  const auto tenths = static_cast<uint64_t>(number * 10.0 + 0.5);
+  return with_commas(tenths / 10) + "." + std::to_string(tenths % 10);
+}
+
 // What the file says that turns the manager off; empty when it is the engine's own default.
 const char* stated_cause(const Deployment& d) {
   for (const char* name : {"disable-hybrid-kv-cache-manager", "kv-transfer-config"}) {
@@ -68,9 +73,9 @@ void check(const Deployment& d, Reporter& reporter) {
       d.where_of(cause),
       cause + " turns the hybrid KV cache manager off: " + std::to_string(layers.bounded) + " of " +
           std::to_string(layers.all) + " layers keep the whole context instead of " +
-          with_commas(layers.window_tokens) + " tokens, and the cache holds " +
-          with_commas(d.estimate->best.tokens) + " tokens instead of " +
-          with_commas(other.best.tokens));
+          with_commas(layers.window_tokens) + " tokens, and the cache holds " + one_decimal(here) +
+          " requests of " + with_commas(d.estimate->max_model_len) + " tokens instead of " +
+          one_decimal(other.best.max_concurrency));
   if (cause == "kv-transfer-config" && d.version >= Version{0, 13, 0}) {
     finding.notes.push_back(
         {"if the connector supports it, --no-disable-hybrid-kv-cache-manager keeps it on", {}});

@@ -20,8 +20,7 @@ double tokens_of_load(const Deployment& d) {
 }
 
 bool holds_too_little(const memory::Estimate& estimate) {
-  return estimate.obstacle == memory::Obstacle::kNoRoomForCache ||
-         estimate.obstacle == memory::Obstacle::kContextTooLong;
+  return estimate.obstacle == memory::Obstacle::kContextTooLong;
 }
 
 }  // namespace
