@@ -3,6 +3,7 @@
 #include "lint/memory/estimate.h"
 #include "lint/memory/format.h"
 #include "lint/rule.h"
+#include "rules/load.h"
 #include "rules/version_text.h"
 
 namespace kvbudget {
@@ -30,11 +31,6 @@ Layers count_layers(const memory::ModelShape& model) {
     layers.window_tokens = std::max(layers.window_tokens, cache.window_tokens);
   }
   return layers;
-}
-
-std::string one_decimal(double number) {
-  const auto tenths = static_cast<uint64_t>(number * 10.0 + 0.5);
-  return with_commas(tenths / 10) + "." + std::to_string(tenths % 10);
 }
 
 // What the file says that turns the manager off; empty when it is the engine's own default.
@@ -73,9 +69,9 @@ void check(const Deployment& d, Reporter& reporter) {
       d.where_of(cause),
       cause + " turns the hybrid KV cache manager off: " + std::to_string(layers.bounded) + " of " +
           std::to_string(layers.all) + " layers keep the whole context instead of " +
-          with_commas(layers.window_tokens) + " tokens, and the cache holds " + one_decimal(here) +
+          with_commas(layers.window_tokens) + " tokens, and the cache holds " + count_text(here) +
           " requests of " + with_commas(d.estimate->max_model_len) + " tokens instead of " +
-          one_decimal(other.best.max_concurrency));
+          count_text(other.best.max_concurrency));
   if (cause == "kv-transfer-config" && d.version >= Version{0, 13, 0}) {
     finding.notes.push_back(
         {"if the connector supports it, --no-disable-hybrid-kv-cache-manager keeps it on", {}});
