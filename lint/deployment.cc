@@ -53,6 +53,11 @@ Location Deployment::where_of(std::string_view setting) const {
   return found != nullptr && found->where ? found->where : start.where;
 }
 
+bool Deployment::reads(std::string_view setting) const {
+  return !settings.opaque_words &&
+         std::find(unreadable.begin(), unreadable.end(), setting) == unreadable.end();
+}
+
 std::vector<uint32_t> Deployment::stated_pipeline_layers() const {
   const EnvVar* variable = env("VLLM_PP_LAYER_PARTITION");
   if (variable == nullptr || !variable->known) return {};

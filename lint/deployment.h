@@ -50,10 +50,13 @@ struct Deployment {
 
   memory::EngineSettings
       engine;  ///< numbers in force, defaults applied (sound only as far as inputs are known)
-  Workload workload;  ///< that the service is meant for; empty where nobody says
+  bool chunked_prefill = true;
+  std::vector<std::string> unreadable;  ///< settings whose value is decided elsewhere, or is none
+  Workload workload;                    ///< that the service is meant for; empty where nobody says
   std::vector<SyntaxError> workload_faults;  ///< in the annotation that says so
   std::optional<memory::Estimate> estimate;  ///< null when an input is missing
   std::vector<MissingInput> missing;         ///< why there is no estimate
+  std::shared_ptr<const Deployment> before;  ///< the same under the release of --since, or null
 
   /// The GPU as lint/memory sees it; only where `gpu` is known.
   memory::GpuMemory card() const;
@@ -65,6 +68,8 @@ struct Deployment {
   bool lacks_gpus() const;
   /// Place of a setting's value, or the command itself when the setting is a default.
   Location where_of(std::string_view setting) const;
+  /// Whether the numbers in force can be compared: none of them had to be left out.
+  bool reads(std::string_view setting) const;
   /// $VLLM_PP_LAYER_PARTITION, whether it fits the model or not; empty when unset or no numbers.
   std::vector<uint32_t> stated_pipeline_layers() const;
   /// An environment variable of the engine's process, or null.

@@ -61,6 +61,12 @@ std::string read_gpu(const Options& options, Inputs& inputs) {
   return "";
 }
 
+std::string read_since(const std::string& text, Inputs& inputs) {
+  if (text.empty()) return "";
+  inputs.since = parse_engine(text);
+  return inputs.since ? "" : "--since " + text + ": expected vllm@VERSION, such as vllm@0.19.0";
+}
+
 std::string read_engine(const std::string& text, Inputs& inputs) {
   if (text.empty()) return "";
   inputs.engine = parse_engine(text);
@@ -165,6 +171,7 @@ InputsResult read_inputs(const Options& options, SourceStore& sources) {
   inputs.sources = &sources;
   result.error = read_gpu(options, inputs);
   if (result.error.empty()) result.error = read_engine(options.engine, inputs);
+  if (result.error.empty()) result.error = read_since(options.since, inputs);
   if (result.error.empty()) result.error = read_hub(options, inputs);
   if (!result.error.empty()) return result;
   result.error = read_models(options, sources.files(), inputs.models);

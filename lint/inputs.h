@@ -22,6 +22,7 @@ struct Inputs {
   std::optional<Gpu> gpu;         ///< --gpu and --gpu-memory
   uint32_t gpu_count = 0;         ///< of --gpu NAME:COUNT, 0 when not said
   std::optional<Version> engine;  ///< --engine
+  std::optional<Version> since;   ///< --since: defaults are compared with that release's
   /// Of the project file: for what neither the command line nor the linted file says.
   ProjectSettings project;
   ModelSources models;       ///< --model-config, --models, the Hugging Face cache

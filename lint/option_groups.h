@@ -94,6 +94,8 @@ struct LintOptions {
         unsafe_fixes("unsafe-fixes",
                      cl::desc("apply all fixes; read the change before you keep it"),
                      cl::cat(category)),
+        since("since", cl::desc("name the defaults that changed from this release to the file's"),
+              cl::value_desc("vllm@VERSION"), cl::cat(category)),
         baseline("baseline", cl::desc("leave out the findings that FILE holds"),
                  cl::value_desc("FILE"), cl::cat(category)),
         write_baseline("write-baseline",
@@ -107,6 +109,7 @@ struct LintOptions {
   /// What is wrong, empty when nothing is.
   std::string store(Options& options) const {
     options.require_complete = require_complete;
+    options.since = since;
     if (fix) options.fix_level = FixLevel::kSafe;
     if (unsafe_fixes) options.fix_level = FixLevel::kAll;
     options.baseline = baseline;
@@ -119,6 +122,7 @@ struct LintOptions {
   cl::opt<std::string> fail_on;
   cl::opt<bool> require_complete;
   cl::opt<bool> fix, unsafe_fixes;
+  cl::opt<std::string> since;
   cl::opt<std::string> baseline, write_baseline;
   cl::opt<bool> quiet, statistics;
 };

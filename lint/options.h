@@ -38,6 +38,7 @@ struct Options {
   std::string gpu;                         ///< --gpu NAME[:COUNT]
   std::string gpu_memory;                  ///< --gpu-memory 23.5GiB
   std::string engine;                      ///< --engine vllm@0.33.0
+  std::string since;                       ///< --since vllm@0.19.1
   std::vector<std::string> model_configs;  ///< --model-config [ID=]PATH
   std::vector<std::string> model_dirs;     ///< --models DIR
   bool hub = false;                        ///< --hub

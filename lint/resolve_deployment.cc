@@ -302,6 +302,8 @@ void find_numbers(Deployment& d) {
   d.engine = numbers.engine;
   d.engine.release_assumed = d.version_assumed;
   d.engine.v0_engine = numbers.v0_engine;
+  d.chunked_prefill = numbers.chunked_prefill;
+  d.unreadable = numbers.unreadable;
   find_environment(d);
   check_lora(d);
   if (d.context_checked) d.engine.model_length_limit = d.context.limit_tokens;
@@ -321,17 +323,16 @@ void find_numbers(Deployment& d) {
 
 // What makes the engine's parser stop, whatever the memory; empty when nothing does.
 std::string refused_by_parser(const Deployment& d) {
+  if (!d.start.repeated_entry.empty()) return "the image already runs the engine";
+  if (d.start.entry_replaced) return "the command is no program";
   for (const UnknownFlag& flag : d.settings.unknown_flags) {
     if (flag.certain) return "this version does not accept --" + flag.name;
   }
   if (!d.settings.refused_words.empty()) return d.settings.refused_words.front().problem;
-  for (const auto& [name, setting] : d.settings.all()) {
-    const Flag* flag = setting.known && setting.origin == Origin::kFlag ? find_flag(name) : nullptr;
-    if (flag == nullptr || flag_kind(*flag, d.version).type == FlagType::kBool) continue;
-    const std::string problem = value_problem(*flag, d.version, setting.value);
-    if (!problem.empty()) return "--" + name + " " + setting.value + ": " + problem;
-  }
-  return "";
+  const std::vector<RefusedValue> values = refused_values(d.settings);
+  if (values.empty()) return "";
+  const RefusedValue& first = values.front();
+  return "--" + first.name + " " + first.setting->value + ": " + first.problem;
 }
 
 void find_estimate(Deployment& d) {
@@ -345,6 +346,14 @@ void find_estimate(Deployment& d) {
   if (refused.empty()) return;
   d.estimate->verdict = memory::Verdict::kRefuses;
   d.estimate->because = refused;
+}
+
+void find_before(Deployment& d, const Inputs& inputs) {
+  if (!inputs.since) return;
+  Inputs old = inputs;
+  old.since.reset();
+  old.engine = inputs.since;
+  d.before = std::make_shared<const Deployment>(resolve_deployment(d.start, old));
 }
 
 // What stands at the workload itself is nearer than the project file.
@@ -372,6 +381,7 @@ Deployment resolve_deployment(const EngineStart& start, const Inputs& inputs) {
   check_known(d);
   find_numbers(d);
   find_estimate(d);
+  find_before(d, inputs);
   return d;
 }
 

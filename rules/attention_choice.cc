@@ -4,6 +4,7 @@
 
 #include "lint/engine/flags.h"
 #include "lint/engine/json_text.h"
+#include "rules/card_text.h"
 #include "rules/model_facts.h"
 
 namespace kvbudget {
@@ -18,10 +19,6 @@ std::string upper(std::string text) {
     return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : static_cast<char>(c);
   });
   return text;
-}
-
-std::string capability_text(ComputeCapability capability) {
-  return std::to_string(capability.major) + "." + std::to_string(capability.minor);
 }
 
 // 0.11.0 has one choice only, made from the card and the dtype.
@@ -176,10 +173,6 @@ std::string stated_kv_dtype(const Deployment& d) {
   const std::vector<std::string_view> known = flag_choices(*find_flag("kv-cache-dtype"), d.version);
   const bool listed = std::find(known.begin(), known.end(), stated->value) != known.end();
   return listed ? stated->value : "";
-}
-
-std::string card_text(const Deployment& d) {
-  return d.gpu->name + " (compute capability " + capability_text(d.gpu->capability) + ")";
 }
 
 }  // namespace kvbudget

@@ -48,7 +48,4 @@ std::string why_no_backend(const Deployment& d, std::string_view kv_dtype);
 /// The kv-cache-dtype that the file states; empty when none, or one that the release does not take.
 std::string stated_kv_dtype(const Deployment& d);
 
-/// "H100-80GB (compute capability 9.0)"
-std::string card_text(const Deployment& d);
-
 }  // namespace kvbudget

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "lint/rule.h"
+#include "rules/card_text.h"
 #include "rules/propose.h"
 #include "rules/version_text.h"
 
@@ -32,21 +33,17 @@ bool is_unstable_in_half(const Deployment& d) {
                                 });
 }
 
-std::string card_without_it(const Deployment& d) {
-  return d.gpu->name + " (compute capability " + std::to_string(d.gpu->capability.major) + "." +
-         std::to_string(d.gpu->capability.minor) + ") has no bfloat16";
-}
-
 void report_old_card(const Deployment& d, const std::string& stated, Reporter& reporter) {
   const bool explicit_dtype = stated == "bfloat16";
-  Diagnostic& finding = reporter.report(
-      explicit_dtype  ? d.where_of("dtype")
-      : d.model_where ? d.model_where
-                      : d.start.where,
-      card_without_it(d) + (explicit_dtype ? ", and the engine stops instead of converting"
-                                           : ", which this checkpoint is in; vLLM " +
-                                                 d.version.str() + " stops instead of converting"),
-      explicit_dtype ? Severity::kError : exact_severity(d));
+  Diagnostic& finding =
+      reporter.report(explicit_dtype  ? d.where_of("dtype")
+                      : d.model_where ? d.model_where
+                                      : d.start.where,
+                      card_text(d) + " has no bfloat16" +
+                          (explicit_dtype ? ", and the engine stops instead of converting"
+                                          : ", which this checkpoint is in; vLLM " +
+                                                d.version.str() + " stops instead of converting"),
+                      explicit_dtype ? Severity::kError : exact_severity(d));
   if (is_unstable_in_half(d)) {
     finding.notes.push_back(
         {"the engine refuses half for " + d.shape->model_type + ": use float32, or another card",

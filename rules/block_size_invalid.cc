@@ -1,5 +1,6 @@
 #include "lint/rule.h"
 #include "rules/attention_choice.h"
+#include "rules/card_text.h"
 #include "rules/model_facts.h"
 #include "rules/version_text.h"
 

@@ -2,6 +2,7 @@
 
 #include "lint/rule.h"
 #include "rules/model_facts.h"
+#include "rules/parallel_sizes.h"
 #include "rules/propose.h"
 #include "rules/version_text.h"
 
@@ -89,6 +90,7 @@ void check_prefill(const Deployment& d, Reporter& reporter) {
 }
 
 void check(const Deployment& d, Reporter& reporter) {
+  if (!sizes_are_known(d)) return;
   check_backend(d, reporter);
   check_prefill(d, reporter);
   const std::string problem = decode_problem(d);

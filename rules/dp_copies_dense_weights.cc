@@ -1,5 +1,6 @@
 #include "lint/rule.h"
 #include "rules/model_facts.h"
+#include "rules/parallel_sizes.h"
 #include "rules/version_text.h"
 
 namespace kvbudget {
@@ -35,7 +36,7 @@ const char* external_setting(const Deployment& d) {
 }
 
 void check(const Deployment& d, Reporter& reporter) {
-  if (check_local(d, reporter)) return;
+  if (!sizes_are_known(d) || check_local(d, reporter)) return;
   if (!d.shape || is_moe(d)) return;
   if (check_experts(d, reporter)) return;
   const uint32_t ranks = d.engine.data_parallel;

@@ -1,18 +1,68 @@
+#include "lint/engine/json_text.h"
+#include "lint/engine/resolve.h"
+#include "lint/memory/estimate.h"
+#include "lint/memory/format.h"
 #include "lint/rule.h"
 
 namespace kvbudget {
 namespace {
 
+// What the file says that leaves decoding without graphs or compilation.
+struct Cause {
+  std::string what;
+  Location where;
+  std::string effect;
+};
+
+std::optional<Cause> cause_of(const Deployment& d) {
+  const std::string both = "CUDA graphs and compilation off";
+  if (d.settings.is_true("enforce-eager")) {
+    return Cause{"enforce-eager", d.where_of("enforce-eager"), both};
+  }
+  if (d.settings.integer("optimization-level") == 0) {
+    return Cause{"optimization level 0", d.where_of("optimization-level"), both};
+  }
+  const std::string config = d.settings.text("compilation-config");
+  const auto mode = json_member(config, "cudagraph_mode");
+  if (mode == "NONE" || mode == "0") {
+    return Cause{"cudagraph_mode NONE", d.where_of("compilation-config"), "CUDA graphs off"};
+  }
+  const EnvVar* variable = d.env("TORCH_COMPILE_DISABLE");
+  if (variable != nullptr && variable->known && variable->value.view() == "1") {
+    return Cause{"TORCH_COMPILE_DISABLE", variable->name.location(), "compilation off"};
+  }
+  return std::nullopt;
+}
+
+// What the graphs would take if they were not off; empty where that is not known.
+std::string saved_text(const Deployment& d) {
+  if (!d.estimate || d.engine.cudagraph_sizes != 0) return "";
+  Settings on = d.settings;
+  on.unset("enforce-eager");
+  on.unset("optimization-level");
+  const ResolveResult numbers =
+      resolve({on, d.version, &*d.gpu, d.shape.get(), d.context.default_tokens});
+  memory::EngineSettings engine = d.engine;
+  engine.enforce_eager = numbers.engine.enforce_eager;
+  engine.cudagraph_sizes = numbers.engine.cudagraph_sizes;
+  engine.max_cudagraph_size = numbers.engine.max_cudagraph_size;
+  const memory::Estimate estimate = memory::estimate(*d.shape, engine, d.card());
+  const memory::Term* graphs = estimate.term("cuda_graphs");
+  if (graphs == nullptr || graphs->bytes.best == 0) return "";
+  return "; here the graphs would take about " + memory::gib_text(graphs->bytes.best);
+}
+
 void check(const Deployment& d, Reporter& reporter) {
-  if (!d.start.serves_traffic || !d.settings.is_true("enforce-eager")) return;
-  if (d.shape && !d.shape->generates) return;
-  Diagnostic& finding = reporter.report(
-      d.where_of("enforce-eager"),
-      "enforce-eager turns CUDA graphs and compilation off in a deployment that serves traffic");
+  if (!d.start.serves_traffic || (d.shape && !d.shape->generates)) return;
+  const std::optional<Cause> cause = cause_of(d);
+  if (!cause) return;
+  Diagnostic& finding = reporter.report(cause->where, cause->what + " turns " + cause->effect +
+                                                          " in a deployment that serves traffic");
   finding.subject = "enforce-eager";
   finding.notes.push_back(
       {"reports range from 3 % to 10 times slower decoding; to save memory keep the graphs and "
-       "capture fewer sizes with max-cudagraph-capture-size",
+       "capture fewer sizes with max-cudagraph-capture-size" +
+           saved_text(d),
        {}});
 }
 
@@ -26,7 +76,8 @@ const Rule enforce_eager_in_production_rule = {
     .summary = "eager mode in a deployment that serves traffic",
     .doc = R"md(
 ## What it does
-Finds `enforce-eager` on engines that serve: probes, ports, replicas or a published port stand beside them.
+Finds `enforce-eager`, `-O0`, `cudagraph_mode` NONE and `TORCH_COMPILE_DISABLE=1` on engines that serve: probes, ports,
+replicas or a published port stand beside them.
 
 ## Why it matters
 Eager mode turns CUDA graphs and compilation off. Reports range from 3 % to ten times slower

@@ -4,6 +4,7 @@
 #include "lint/engine/numbers.h"
 #include "lint/rule.h"
 #include "rules/model_facts.h"
+#include "rules/parallel_sizes.h"
 #include "rules/version_text.h"
 
 namespace kvbudget {
@@ -26,7 +27,7 @@ bool settings_are_known(const Deployment& d) {
 // "EPLB currently only supports even distribution of experts across ranks" (fused_moe/layer.py).
 void check(const Deployment& d, Reporter& reporter) {
   if (!is_moe(d) || !d.engine.expert_parallel || !settings_are_known(d)) return;
-  if (!d.settings.is_true("enable-eplb")) return;
+  if (!d.settings.is_true("enable-eplb") || !sizes_are_known(d)) return;
   const uint64_t ranks = uint64_t{d.engine.tensor_parallel} * d.engine.data_parallel *
                          std::max(d.engine.prefill_context_parallel, 1U);
   const uint64_t redundant = redundant_experts(d);

@@ -1,21 +1,10 @@
 #include <algorithm>
 
 #include "lint/rule.h"
+#include "rules/parallel_sizes.h"
 
 namespace kvbudget {
 namespace {
-
-// Sizes that only run time knows may use what looks idle.
-bool sizes_are_known(const Deployment& d) {
-  constexpr const char* kNames[] = {"tensor-parallel-size", "pipeline-parallel-size",
-                                    "data-parallel-size", "data-parallel-size-local",
-                                    "prefill-context-parallel-size"};
-  return !d.settings.opaque_words &&
-         std::all_of(std::begin(kNames), std::end(kNames), [&](const char* name) {
-           const Setting* setting = d.settings.find(name);
-           return setting == nullptr || (setting->known && d.settings.integer(name));
-         });
-}
 
 // Slices of a card are asked for to get their memory, and each is a device of its own.
 bool are_whole_cards(const Deployment& d) {

@@ -3,6 +3,7 @@
 #include "lint/memory/estimate.h"
 #include "lint/memory/format.h"
 #include "lint/rule.h"
+#include "rules/load.h"
 #include "rules/version_text.h"
 
 namespace kvbudget {
@@ -68,9 +69,9 @@ void check(const Deployment& d, Reporter& reporter) {
       d.where_of(cause),
       cause + " turns the hybrid KV cache manager off: " + std::to_string(layers.bounded) + " of " +
           std::to_string(layers.all) + " layers keep the whole context instead of " +
-          with_commas(layers.window_tokens) + " tokens, and the cache holds " +
-          with_commas(d.estimate->best.tokens) + " tokens instead of " +
-          with_commas(other.best.tokens));
+          with_commas(layers.window_tokens) + " tokens, and the cache holds " + count_text(here) +
+          " requests of " + with_commas(d.estimate->max_model_len) + " tokens instead of " +
+          count_text(other.best.max_concurrency));
   if (cause == "kv-transfer-config" && d.version >= Version{0, 13, 0}) {
     finding.notes.push_back(
         {"if the connector supports it, --no-disable-hybrid-kv-cache-manager keeps it on", {}});

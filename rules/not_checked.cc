@@ -1,19 +1,28 @@
+#include <algorithm>
+
 #include "lint/rule.h"
 
 namespace kvbudget {
 namespace {
 
+// A value that the engine refuses is an error of its own (KVB418).
+bool is_refused(const Deployment& d, const MissingInput& input) {
+  if (d.version_assumed) return false;
+  const std::vector<RefusedValue> values = refused_values(d.settings);
+  return std::any_of(values.begin(), values.end(),
+                     [&](const RefusedValue& value) { return value.name == input.what; });
+}
+
 void check(const Deployment& d, Reporter& reporter) {
-  if (d.missing.empty()) return;
-  std::string message = "memory was not checked: ";
+  std::string message;
+  std::vector<Note> notes;
   for (const MissingInput& input : d.missing) {
-    if (&input != &d.missing.front()) message += "; ";
-    message += input.detail;
+    if (is_refused(d, input)) continue;
+    message += (message.empty() ? "memory was not checked: " : "; ") + input.detail;
+    notes.push_back({input.what + ": " + input.hint, {}});
   }
-  Diagnostic& finding = reporter.report(d.start.where, std::move(message));
-  for (const MissingInput& input : d.missing) {
-    finding.notes.push_back({input.what + ": " + input.hint, {}});
-  }
+  if (notes.empty()) return;
+  reporter.report(d.start.where, std::move(message)).notes = std::move(notes);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "lint/memory/format.h"
 #include "lint/memory/layer_specs.h"
 #include "lint/rule.h"
+#include "rules/parallel_sizes.h"
 #include "rules/version_text.h"
 
 namespace kvbudget {
@@ -110,7 +111,7 @@ void check_balance(const Deployment& d, Reporter& reporter) {
 }
 
 void check(const Deployment& d, Reporter& reporter) {
-  if (!d.shape || d.engine.pipeline_parallel < 2) return;
+  if (!d.shape || d.engine.pipeline_parallel < 2 || !sizes_are_known(d)) return;
   if (!check_variable(d, reporter)) check_balance(d, reporter);
 }
 

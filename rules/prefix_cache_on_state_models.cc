@@ -1,6 +1,7 @@
 #include "lint/memory/estimate.h"
 #include "lint/memory/format.h"
 #include "lint/rule.h"
+#include "rules/load.h"
 #include "rules/model_facts.h"
 #include "rules/version_text.h"
 
@@ -22,10 +23,6 @@ void check_block_size(const Deployment& d, Reporter& reporter) {
                   exact_severity(d));
 }
 
-uint64_t whole_requests(double concurrency) {
-  return concurrency < 0.0 ? 0 : static_cast<uint64_t>(concurrency);
-}
-
 void check(const Deployment& d, Reporter& reporter) {
   if (!has_recurrent_state(d) || d.version < kStatesCached) return;
   check_block_size(d, reporter);
@@ -42,11 +39,11 @@ void check(const Deployment& d, Reporter& reporter) {
   if (there <= 0.0 || there < here * 1.1) return;
   const Location where = d.settings.has("mamba-cache-mode") ? d.where_of("mamba-cache-mode")
                                                             : d.where_of("enable-prefix-caching");
-  Diagnostic& finding = reporter.report(
-      where, "prefix caching keeps recurrent states of " + d.shape->architecture +
-                 " for prefixes: " + with_commas(whole_requests(here)) + " requests of " +
-                 with_commas(d.estimate->max_model_len) + " tokens fit, " +
-                 with_commas(whole_requests(there)) + " without it");
+  Diagnostic& finding =
+      reporter.report(where, "prefix caching keeps recurrent states of " + d.shape->architecture +
+                                 " for prefixes: " + count_text(here) + " requests of " +
+                                 with_commas(d.estimate->max_model_len) + " tokens fit, " +
+                                 count_text(there) + " without it");
   finding.notes.push_back(
       {"where prompts do not repeat, --no-enable-prefix-caching gives the room back", {}});
 }

@@ -8,7 +8,7 @@
 
 namespace kvbudget {
 
-/// The weights have their place, whatever they leave: other layouts of the cache matter.
+/// Something is left for the cache, if too little: other layouts of it matter.
 bool cache_matters(const Deployment& d);
 
 /// "the cache holds about 830,176 tokens", or that it does not hold one request.

@@ -1,6 +1,9 @@
 #include "rules/propose.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "lint/read/text.h"
 
 namespace kvbudget {
 
@@ -16,6 +19,30 @@ void propose_value(const Deployment& d, std::string_view setting, const std::str
   Fix fix;
   fix.description = "set " + std::string(setting) + " to " + value;
   fix.edits.push_back({stated->where, value});
+  finding.fix = std::move(fix);
+}
+
+void propose_argument(const Deployment& d, const std::string& argument, Diagnostic& finding) {
+  if (d.start.argv.empty()) return;
+  const Location last = d.start.argv.back().text.location();
+  if (!last || last.range.begin == 0) return;
+  const std::string_view bytes = last.file->bytes();
+  const uint32_t line = last.file->line_start(last.file->position(last.range.begin).line);
+  const char before = bytes[last.range.begin - 1];
+  const bool quoted = before == '"' || before == '\'';
+  const std::string_view indent = bytes.substr(line, last.range.begin - line - (quoted ? 1 : 0));
+  Fix fix;
+  fix.description = "add " + argument;
+  if (trimmed(indent) == "-") {
+    const size_t end = std::min(bytes.find('\n', last.range.end), bytes.size());
+    const auto at = static_cast<uint32_t>(end);
+    fix.edits.push_back({{last.file, {at, at}}, "\n" + std::string(indent) + argument});
+  } else if (quoted && last.range.end < bytes.size() && bytes[last.range.end] == before) {
+    const uint32_t at = last.range.end + 1;
+    fix.edits.push_back({{last.file, {at, at}}, std::string(", ") + before + argument + before});
+  } else {
+    return;
+  }
   finding.fix = std::move(fix);
 }
 

@@ -14,4 +14,7 @@ namespace kvbudget {
 void propose_value(const Deployment& d, std::string_view setting, const std::string& value,
                    Diagnostic& finding);
 
+/// Proposes one more argument (unsafe), behind the last one of a list that the file spells out.
+void propose_argument(const Deployment& d, const std::string& argument, Diagnostic& finding);
+
 }  // namespace kvbudget

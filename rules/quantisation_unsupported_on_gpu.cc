@@ -1,7 +1,9 @@
 #include <algorithm>
 
+#include "lint/engine/flags.h"
 #include "lint/engine/quantization.h"
 #include "lint/rule.h"
+#include "rules/card_text.h"
 #include "rules/version_text.h"
 
 namespace kvbudget {
@@ -39,75 +41,67 @@ std::string method_of(const Deployment& d) {
   return has_weights(d, is_plain_fp8) ? "modelopt_mixed" : "modelopt_fp4";
 }
 
-// What a scheme of compressed-tensors wants beyond the method: get_min_capability of
-// vllm/model_executor/layers/quantization/compressed_tensors/schemes, 0.5.3 to 0.32. FP8 falls back
-// to 16-bit activations on older cards from 0.5.5 on. Experts have methods of their own.
-struct Scheme {
-  const char* name;
+// Rows of the table for formats of compressed-tensors. Experts have methods of their own.
+struct Format {
+  const char* row;
   bool (*matches)(const Weight&);
-  struct {
-    Version since;
-    ComputeCapability least;
-  } steps[3];
+};
+constexpr Format kFormats[] = {
+    {"compressed-tensors/fp8",
+     [](const Weight& w) { return w.format.type == ElementType::kFloat8E4M3; }},
+    {"compressed-tensors/packed",
+     [](const Weight& w) { return w.format.type == ElementType::kInt4; }},
+    {"compressed-tensors/int8",
+     [](const Weight& w) { return w.format.type == ElementType::kInt8; }},
+    {"compressed-tensors/float4", is_four_bit_float},
 };
 
-constexpr Scheme kSchemes[] = {
-    {"FP8 weights",
-     [](const Weight& w) { return w.format.type == ElementType::kFloat8E4M3; },
-     {{{0, 5, 3}, {8, 9}}, {{0, 5, 5}, {8, 0}}, {{0, 16, 0}, {7, 5}}}},
-    {"packed integer weights",
-     [](const Weight& w) { return w.format.type == ElementType::kInt4; },
-     {{{0, 5, 3}, {8, 0}}, {{0, 12, 0}, {7, 5}}, {{0, 12, 0}, {7, 5}}}},
-    {"8-bit integer weights",
-     [](const Weight& w) { return w.format.type == ElementType::kInt8; },
-     {{{0, 5, 3}, {7, 5}}, {{0, 5, 3}, {7, 5}}, {{0, 5, 3}, {7, 5}}}},
-    {"4-bit float weights",
-     is_four_bit_float,
-     {{{0, 9, 0}, {8, 0}}, {{0, 16, 0}, {7, 5}}, {{0, 16, 0}, {7, 5}}}},
-};
-
-std::string text(ComputeCapability capability) {
-  return std::to_string(capability.major) + "." + std::to_string(capability.minor);
-}
-
-void report(const Deployment& d, const std::string& what, ComputeCapability least,
-            Reporter& reporter) {
-  const bool forced = d.settings.has("quantization");
-  Diagnostic& finding =
-      reporter.report(forced          ? d.where_of("quantization")
-                      : d.model_where ? d.model_where
-                                      : d.start.where,
-                      what + " needs compute capability " + text(least) + " in vLLM " +
-                          d.version.str() + "; " + d.gpu->name + " has " + text(d.gpu->capability),
-                      exact_severity(d));
-  finding.notes.push_back({"GPTQ checkpoints run from compute capability 6.0 on", {}});
-}
-
-bool check_schemes(const Deployment& d, Reporter& reporter) {
-  for (const Scheme& scheme : kSchemes) {
-    const bool here =
-        std::any_of(d.shape->weights.begin(), d.shape->weights.end(), [&](const Weight& weight) {
-          return weight.linear && !weight.expert && weight.encoder == memory::Encoder::kNone &&
-                 scheme.matches(weight);
-        });
-    if (!here) continue;
-    ComputeCapability least{};
-    for (const auto& step : scheme.steps) {
-      if (d.version >= step.since) least = step.least;
-    }
-    if (d.gpu->capability >= least) continue;
-    report(d, "compressed-tensors with " + std::string(scheme.name), least, reporter);
-    return true;
+// The first later release in which the method runs on the card; nullopt when none does.
+std::optional<Version> first_release_on(const QuantizationMethod& method, const Deployment& d) {
+  for (Version v{0, d.version.minor, 0}; v <= newest_version(); ++v.minor) {
+    const auto least = method.least_capability(v);
+    if (d.version < v && method.exists(v) && least && *least <= d.gpu->capability) return v;
   }
-  return false;
+  return std::nullopt;
+}
+
+bool check_card(const Deployment& d, std::string_view name, Reporter& reporter) {
+  const QuantizationMethod* method = find_quantization_method(name);
+  if (method == nullptr || !method->exists(d.version)) return false;
+  const auto least = method->least_capability(d.version);
+  if (!least || d.gpu->capability >= *least) return false;
+  Diagnostic& finding = reporter.report(
+      d.settings.has("quantization") ? d.where_of("quantization")
+      : d.model_where                ? d.model_where
+                                     : d.start.where,
+      std::string(name) + " needs compute capability " + capability_text(*least) + " in vLLM " +
+          d.version.str() + "; " + d.gpu->name + " has " + capability_text(d.gpu->capability),
+      exact_severity(d));
+  const std::optional<Version> later = first_release_on(*method, d);
+  finding.notes.push_back({later ? "vLLM " + later->str() + " runs it on this card"
+                                 : "GPTQ checkpoints run from compute capability 6.0 on",
+                           {}});
+  return true;
+}
+
+bool check_formats(const Deployment& d, Reporter& reporter) {
+  return std::any_of(std::begin(kFormats), std::end(kFormats), [&](const Format& format) {
+    const auto& weights = d.shape->weights;
+    const bool here = std::any_of(weights.begin(), weights.end(), [&](const Weight& weight) {
+      return weight.linear && !weight.expert && weight.encoder == memory::Encoder::kNone &&
+             format.matches(weight);
+    });
+    return here && check_card(d, format.row, reporter);
+  });
 }
 
 // A method that the file forces keeps its own kernels, where the engine would have taken Marlin:
 // "torch.bfloat16 is not supported for quantization method awq".
-void check_dtype(const Deployment& d, const std::string& name, const QuantizationMethod& method,
-                 Reporter& reporter) {
+void check_dtype(const Deployment& d, const std::string& name, Reporter& reporter) {
+  const QuantizationMethod* method = find_quantization_method(name);
+  if (method == nullptr || !method->exists(d.version)) return;
   if (d.settings.text("quantization") != name || d.engine.dtype != ElementType::kBFloat16) return;
-  if (method.takes_dtype("bfloat16", d.version)) return;
+  if (method->takes_dtype("bfloat16", d.version)) return;
   Diagnostic& finding =
       reporter.report(d.where_of("quantization"),
                       "quantization " + name + " does not take bfloat16 in vLLM " + d.version.str(),
@@ -119,12 +113,9 @@ void check_dtype(const Deployment& d, const std::string& name, const Quantizatio
 void check(const Deployment& d, Reporter& reporter) {
   if (!d.gpu || d.gpu->vendor != "nvidia" || d.gpu->capability.major == 0 || !d.shape) return;
   const std::string name = method_of(d);
-  const QuantizationMethod* method = find_quantization_method(name);
-  if (method == nullptr || !method->exists(d.version)) return;
-  const auto least = method->least_capability(d.version);
-  if (least && d.gpu->capability < *least) return report(d, name, *least, reporter);
-  if (name == "compressed-tensors" && check_schemes(d, reporter)) return;
-  check_dtype(d, name, *method, reporter);
+  if (check_card(d, name, reporter)) return;
+  if (name == "compressed-tensors" && check_formats(d, reporter)) return;
+  check_dtype(d, name, reporter);
 }
 
 }  // namespace

@@ -1,22 +1,69 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+
 #include "lint/engine/flags.h"
 #include "lint/rule.h"
+#include "rules/removal.h"
+#include "rules/version_text.h"
 
 namespace kvbudget {
 namespace {
 
-std::string this_engine(const Deployment& d) {
-  return d.version_assumed ? "the newest release known here is " + d.version.str()
-                           : "this is vLLM " + d.version.str();
+// Later releases do by themselves what these asked for, or have nothing left that they would
+// change.
+constexpr std::array<std::string_view, 16> kNeedless = {"disable-async-output-proc",
+                                                        "disable-frontend-multiprocessing",
+                                                        "disable-log-requests",
+                                                        "engine-use-ray",
+                                                        "max-context-len-to-capture",
+                                                        "max-paddings",
+                                                        "max-seq-len-to-capture",
+                                                        "mm-cache-preprocessor",
+                                                        "multi-step-stream-outputs",
+                                                        "num-lookahead-slots",
+                                                        "num-scheduler-steps",
+                                                        "preemption-mode",
+                                                        "swap-space",
+                                                        "tokenizer-pool-size",
+                                                        "tokenizer-pool-type",
+                                                        "use-v2-block-manager"};
+
+bool is_needless(std::string_view name) {
+  return std::find(kNeedless.begin(), kNeedless.end(), name) != kNeedless.end();
 }
 
-// A drop-in successor: a name alone, without a value or a key of its own, that this version has.
-bool is_drop_in(const std::string& replacement, Version version) {
-  if (replacement.empty() || replacement.find_first_of(" .") != std::string::npos) return false;
-  const Flag* flag = find_flag(replacement);
-  return flag != nullptr && flag_exists(*flag, version);
+struct Successor {
+  std::string text;  ///< without dashes
+  bool safe = false;
+};
+
+// What takes the place of the flag as it stands: another name, a key of an object, or for a switch
+// a flag with its value ("mm-processor-cache-gb 0").
+std::optional<Successor> successor_of(const Flag& flag, const UnknownFlag& unknown,
+                                      const Deployment& d) {
+  const Version version = d.version;
+  const bool safe = !d.version_assumed;  // an older release may still take the flag
+  constexpr Version kDottedKeys{0, 9, 0};
+  const std::string& text = flag.replacement;
+  const size_t mark = std::min(text.find_first_of(" ."), text.size());
+  const Flag* base = text.empty() ? nullptr : find_flag(text.substr(0, mark));
+  if (base == nullptr || !flag_exists(*base, version)) return std::nullopt;
+  if (mark == text.size()) {
+    // hf-overrides take the old value under a key of its own.
+    const bool same = (flag.type == FlagType::kBool) == (base->type == FlagType::kBool);
+    return same && text != "hf-overrides" ? std::optional(Successor{text, safe}) : std::nullopt;
+  }
+  if (!unknown.text.starts_with("--")) return std::nullopt;
+  if (text[mark] == '.') {
+    return version >= kDottedKeys ? std::optional(Successor{text, false}) : std::nullopt;
+  }
+  const std::string value = text.substr(mark + 1);
+  if (flag.type != FlagType::kBool || value.find(' ') != std::string::npos) return std::nullopt;
+  return Successor{text.substr(0, mark) + "=" + value, safe};
 }
 
-void propose_successor(const UnknownFlag& unknown, const std::string& successor,
+void propose_successor(const UnknownFlag& unknown, const Successor& successor,
                        Diagnostic& finding) {
   if (!unknown.where) return;
   const size_t name_size = std::min(unknown.text.find('='), unknown.text.size());
@@ -25,28 +72,35 @@ void propose_successor(const UnknownFlag& unknown, const std::string& successor,
   if (file.substr(unknown.where.range.begin, name_size) != unknown.text.substr(0, name_size))
     return;
   Fix fix;
-  fix.safe = true;
-  fix.description = "rename to --" + successor;
+  fix.safe = successor.safe;
+  fix.description = "rename to --" + successor.text;
   Location name = unknown.where;
   name.range.end = name.range.begin + static_cast<uint32_t>(name_size);
   const bool dashes = unknown.text.starts_with("--");
-  fix.edits.push_back({name, (dashes ? "--" : "") + successor});
+  fix.edits.push_back({name, (dashes ? "--" : "") + successor.text});
   finding.fix = std::move(fix);
 }
 
 Diagnostic& report_known(const Deployment& d, const UnknownFlag& unknown, const Flag& flag,
                          Reporter& reporter) {
-  const Severity severity = d.version_assumed ? Severity::kWarning : Severity::kError;
+  const Severity severity = exact_severity(d);
   if (flag.removed && d.version >= *flag.removed) {
     Diagnostic& finding = reporter.report(
         unknown.where,
         "--" + flag.name + " was removed in vLLM " + flag.removed->str() + "; " + this_engine(d),
         severity);
-    if (is_drop_in(flag.replacement, d.version)) {
-      propose_successor(unknown, flag.replacement, finding);
+    if (const auto successor = successor_of(flag, unknown, d)) {
+      propose_successor(unknown, *successor, finding);
     }
-    finding.notes.push_back(
-        {flag.replacement.empty() ? "delete it" : "use --" + flag.replacement + " instead", {}});
+    const bool needless = is_needless(flag.name);
+    if (needless || flag.replacement.empty()) {
+      propose_removal(remove_words(unknown.words), needless && !d.version_assumed,
+                      "delete --" + flag.name, finding);
+    }
+    finding.notes.push_back({needless || flag.replacement.empty()
+                                 ? "delete it"
+                                 : "use --" + flag.replacement + " instead",
+                             {}});
     return finding;
   }
   if (flag.since && d.version < *flag.since) {
@@ -62,6 +116,8 @@ Diagnostic& report_known(const Deployment& d, const UnknownFlag& unknown, const 
 
 void check(const Deployment& d, Reporter& reporter) {
   for (const UnknownFlag& unknown : d.settings.unknown_flags) {
+    // KVB418 and KVB417 say what these are.
+    if (unknown.ambiguous || flag_without_negative(unknown.name, d.version)) continue;
     if (const Flag* flag = find_flag(unknown.name)) {
       report_known(d, unknown, *flag, reporter).subject = unknown.name;
       continue;
@@ -74,7 +130,7 @@ void check(const Deployment& d, Reporter& reporter) {
                             (nearest.empty() ? "" : "; did you mean --" + nearest + "?"),
                         Severity::kWarning);
     finding.subject = unknown.name;
-    if (!nearest.empty()) propose_successor(unknown, nearest, finding);
+    if (!nearest.empty()) propose_successor(unknown, {nearest, false}, finding);
   }
 }
 

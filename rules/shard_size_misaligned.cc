@@ -4,6 +4,7 @@
 #include "lint/memory/suggest.h"
 #include "lint/rule.h"
 #include "rules/model_facts.h"
+#include "rules/parallel_sizes.h"
 #include "rules/version_text.h"
 
 namespace kvbudget {
@@ -77,7 +78,8 @@ void add_ways_out(const Deployment& d, const Weight& weight, Diagnostic& finding
 
 void check(const Deployment& d, Reporter& reporter) {
   const uint32_t tp = d.engine.tensor_parallel;
-  if (!d.shape || tp < 2 || !memory::heads_divide(*d.shape, tp)) return;
+  if (!d.shape || tp < 2 || !sizes_are_known(d)) return;
+  if (!memory::heads_divide(*d.shape, tp)) return;
   for (const Weight& weight : d.shape->weights) {
     if (check_of(d, weight) == Check::kNone) continue;
     const Slice slice = slice_of(weight, tp);

@@ -11,6 +11,7 @@ namespace {
 constexpr Version kUnderscores{0, 5, 1};
 constexpr Version kServeModelFlag{0, 8, 3};
 constexpr Version kDottedKeys{0, 9, 0};
+constexpr Version kDottedNumbersFail{0, 9, 2};
 constexpr Version kModeInsteadOfLevel{0, 11, 1};
 constexpr Version kServeModelMoves{0, 11, 1};
 constexpr Version kOptimizationLevel{0, 12, 0};
@@ -45,6 +46,11 @@ bool names_arguments(std::string_view text) {
     if (name.find(hint) != std::string::npos) return true;
   }
   return false;
+}
+
+// Jinja's statements, whose words are split like all others.
+bool is_template_mark(std::string_view text) {
+  return text.starts_with("{%") || text.ends_with("%}");
 }
 
 bool is_truth_value(std::string_view text) {
@@ -87,10 +93,15 @@ void ArgumentReader::read(const std::vector<ParserWord>& words, bool takes_model
 void ArgumentReader::finish() {
   for (auto& [name, folded] : folded_) {
     folded.setting.value = fold_dotted(folded.values, version_ >= kHumanNumbersInJson);
-    settings_.set(name, folded.setting);
+    settings_.replace(name, folded.setting);
   }
   check_model_places();
   choose_model();
+  // What only run time knows may be a flag that takes them.
+  if (settings_.opaque_words) {
+    std::erase_if(settings_.refused_words,
+                  [](const RefusedWord& word) { return word.kind == Refusal::kStrayWord; });
+  }
 }
 
 void ArgumentReader::choose_model() {
@@ -111,14 +122,16 @@ void ArgumentReader::check_model_places() {
   const Setting* const model = settings_.find("model");
   const bool flag = model && model->origin == Origin::kFlag;
   if (positional_ && flag && version_ >= kServeModelMoves) {
-    settings_.refused_words.push_back(
-        {positional_->text.str(), positional_->where, "the model is given twice"});
+    refuse(*positional_, Refusal::kOther, "the model is given twice");
   }
   const Setting* const names = settings_.find("served-model-name");
   if (!positional_ && !model && names && names->origin == Origin::kFlag &&
       version_ >= kServedNameCheck && !settings_.has("config") && !settings_.opaque_words) {
-    settings_.refused_words.push_back(
-        {"--served-model-name", names->key, "a model behind --served-model-name is one more name"});
+    settings_.refused_words.push_back({.text = "--served-model-name",
+                                       .where = names->key,
+                                       .problem =
+                                           "the first word behind `vllm serve` is a flag, so "
+                                           "--served-model-name takes the model for a name"});
   }
 }
 
@@ -153,12 +166,12 @@ void ArgumentReader::read_positional(const ParserWord& word) {
   if (word.known && (text.empty() || text == "--")) return;
   if (may_be_model && (word.known || !names_arguments(text))) {
     positional_ = word;
-  } else if (!word.known) {
+  } else if (!word.known || is_template_mark(text)) {
     settings_.opaque_words = true;
   } else if (text.starts_with('-')) {
-    refuse(word, "one word holds a flag and its value");
+    refuse(word, Refusal::kJoinedWords, "one word holds a flag and its value");
   } else {
-    refuse(word, "no flag takes this word");
+    refuse(word, Refusal::kStrayWord, "no flag takes this word");
   }
 }
 
@@ -173,10 +186,9 @@ const Option* ArgumentReader::resolve(const ParserWord& word, const Name& name) 
   const std::span<const Option> fitting = options_.with_prefix(name.text);
   if (fitting.size() == 1 && !known_elsewhere) return &fitting.front();
   if (const Option* const glued = glued_option(name); glued && fitting.empty()) return glued;
-  skip_values_of_unknown(name);
   const bool ambiguous = fitting.size() > 1 && !known_elsewhere;
-  settings_.unknown_flags.push_back(
-      {std::move(bare), as_written(word), word.where, ambiguous, !may_be_missing(word)});
+  settings_.unknown_flags.push_back({std::move(bare), as_written(word), word.where, ambiguous,
+                                     !may_be_missing(word), skip_values_of_unknown(word, name)});
   return nullptr;
 }
 
@@ -188,13 +200,18 @@ const Option* ArgumentReader::glued_option(const Name& name) const {
 }
 
 // What would have been the value must not become the model.
-void ArgumentReader::skip_values_of_unknown(const Name& name) {
-  if (name.value_at != std::string::npos || name.text.starts_with("--no-")) return;
+std::vector<Location> ArgumentReader::skip_values_of_unknown(const ParserWord& word,
+                                                             const Name& name) {
+  std::vector<Location> words = {word.where};
+  if (name.value_at != std::string::npos || name.text.starts_with("--no-")) return words;
   const Flag* const other = find_flag(name.text.substr(name.text.starts_with("--") ? 2 : 0));
   const FlagKind kind = other ? flag_kind(*other, version_) : FlagKind{};
-  if (kind.is_switch()) return;
-  if (next_is_value()) ++next_;
-  while (kind.form == FlagForm::kWords && next_is_value()) ++next_;
+  if (kind.is_switch()) return words;
+  if (next_is_value()) words.push_back((*words_)[next_++].where);
+  while (kind.form == FlagForm::kWords && next_is_value()) {
+    words.push_back((*words_)[next_++].where);
+  }
+  return words;
 }
 
 // `-O3`, `-O 3`: a key of the compilation config from 0.9 to 0.11; a plain value before, and an
@@ -208,7 +225,7 @@ bool ArgumentReader::read_level(const ParserWord& word, const Name& name) {
     const bool mode = version_ >= kModeInsteadOfLevel;
     fold("compilation-config", mode ? "mode" : "level", word, *value);
   } else {
-    refuse(word, "-O needs a value");
+    refuse_value(word, Refusal::kMissingValue, word, "-O");
   }
   return true;
 }
@@ -218,7 +235,7 @@ bool ArgumentReader::read_dotted(const ParserWord& word, const Name& name) {
   if (version_ < kDottedKeys || dot == std::string::npos) return false;
   const std::string base = name.text.substr(0, dot);
   if (base == "-O" && version_ >= kLevelTakesNoKeys) {
-    refuse(word, "-O takes a level only, keys go behind --compilation-config");
+    refuse(word, Refusal::kOther, "-O takes a level only, keys go behind --compilation-config");
     return true;
   }
   const Option* const option =
@@ -227,7 +244,7 @@ bool ArgumentReader::read_dotted(const ParserWord& word, const Name& name) {
   if (const std::optional<ParserWord> value = take_value(word, name)) {
     fold(option->flag->name, name.text.substr(dot + 1), word, *value);
   } else {
-    refuse(word, name.text + " needs a value");
+    refuse_value(word, Refusal::kMissingValue, word, name.text);
   }
   return true;
 }
@@ -248,7 +265,14 @@ void ArgumentReader::fold(const std::string& flag, const std::string& path, cons
 std::optional<ParserWord> ArgumentReader::take_value(const ParserWord& word, const Name& name) {
   if (name.value_at != std::string::npos) return part_of(word, name.value_at);
   if (!next_is_value()) return std::nullopt;
-  return (*words_)[next_++];
+  const ParserWord& value = (*words_)[next_++];
+  if (version_ >= kDottedNumbersFail && value.text.view().starts_with('-') &&
+      value.text.view().find('.') != std::string_view::npos) {
+    refuse(value, Refusal::kOther,
+           "a negative decimal as a word of its own is read as an option; write " + name.text +
+               "=" + value.text.str());
+  }
+  return value;
 }
 
 void ArgumentReader::read_option(const ParserWord& word, const Name& name, const Option& option) {
@@ -265,26 +289,26 @@ void ArgumentReader::read_option(const ParserWord& word, const Name& name, const
   } else if (kind.form == FlagForm::kBoolValue) {
     set(option.flag->name, word, {"true", word.where, word.where, word.origin, word.known});
   } else if (kind.form != FlagForm::kOptionalValue) {
-    refuse(word, option.text + " needs a value");
+    refuse_value(word, Refusal::kMissingValue, word, option.text);
   }
 }
 
 void ArgumentReader::read_switch(const ParserWord& word, const Name& name, const Option& option) {
   if (name.value_at != std::string::npos) {
-    refuse(word, option.text + " takes no value");
+    refuse_value(word, Refusal::kSwitchValue, word, option.text);
     return;
   }
   const std::string value = option.negative ? "false" : "true";
   const Location where = word.value ? word.value : word.where;
   set(option.flag->name, word, {value, where, word.where, word.origin, word.known});
   if (next_is_value() && is_truth_value((*words_)[next_].text.view())) {
-    refuse((*words_)[next_++], option.text + " takes no value");
+    refuse_value((*words_)[next_++], Refusal::kSwitchValue, word, option.text);
   }
 }
 
 void ArgumentReader::read_list(const ParserWord& word, const Option& option) {
   if (!next_is_value()) {
-    refuse(word, option.text + " needs a value");
+    refuse_value(word, Refusal::kMissingValue, word, option.text);
     return;
   }
   Setting setting{"", (*words_)[next_].where, word.where, word.origin, word.known};
@@ -301,7 +325,9 @@ void ArgumentReader::read_list(const ParserWord& word, const Option& option) {
 // stands where the first of them does.
 void ArgumentReader::set(const std::string& name, const ParserWord& word, Setting setting) {
   const Setting* const before = settings_.find(name);
-  if (before == nullptr || !may_be_missing(word)) return settings_.set(name, std::move(setting));
+  if (before == nullptr || !may_be_missing(word)) {
+    return settings_.replace(name, std::move(setting));
+  }
   setting = *before;
   setting.known = false;
   settings_.set(name, std::move(setting));
@@ -321,8 +347,13 @@ void ArgumentReader::store(const Option& option, const FlagKind& kind, const Par
     setting.value = text == "true" || text == "True" ? "true" : "false";
   }
   const Setting* const before = settings_.find(name);
-  if (kind.form == FlagForm::kRepeat && before) setting.value = before->value + " " + text;
-  set(name, word, std::move(setting));
+  const bool adds = kind.form == FlagForm::kRepeat && before != nullptr;
+  if (adds) setting.value = before->value + " " + text;
+  if (adds && !may_be_missing(word)) {
+    settings_.set(name, std::move(setting));
+  } else {
+    set(name, word, std::move(setting));
+  }
   if (name == "model") check_model_flag(word);
 }
 
@@ -331,14 +362,23 @@ void ArgumentReader::check_model_flag(const ParserWord& word) {
   if (!serve_) return;
   const bool joined = word.text.view().find('=') != std::string_view::npos;
   if (version_ < kServeModelFlag) {
-    refuse(word, "vllm serve takes the model without --model until 0.8.2");
+    refuse(word, Refusal::kOther, "vllm serve takes the model without --model until 0.8.2");
   } else if (word.origin == Origin::kFlag && !joined && version_ < kServeModelMoves) {
-    refuse(word, "vllm serve takes the model without --model until 0.11.0");
+    refuse(word, Refusal::kOther, "vllm serve takes the model without --model until 0.11.0");
   }
 }
 
-void ArgumentReader::refuse(const ParserWord& word, std::string problem) {
-  settings_.refused_words.push_back({as_written(word), word.where, std::move(problem)});
+void ArgumentReader::refuse(const ParserWord& word, Refusal kind, std::string problem) {
+  settings_.refused_words.push_back(
+      {as_written(word), word.where, std::move(problem), kind, "", word.origin, {}});
+}
+
+void ArgumentReader::refuse_value(const ParserWord& value, Refusal kind, const ParserWord& word,
+                                  const std::string& option) {
+  const bool missing = kind == Refusal::kMissingValue;
+  settings_.refused_words.push_back({as_written(value), value.where,
+                                     option + (missing ? " needs a value" : " takes no value"),
+                                     kind, option, word.origin, word.where});
 }
 
 }  // namespace kvbudget

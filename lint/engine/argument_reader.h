@@ -41,7 +41,7 @@ class ArgumentReader {
   bool next_is_value() const;
   const Option* glued_option(const Name& name) const;
   const Option* resolve(const ParserWord& word, const Name& name);
-  void skip_values_of_unknown(const Name& name);
+  std::vector<Location> skip_values_of_unknown(const ParserWord& word, const Name& name);
   std::optional<ParserWord> take_value(const ParserWord& word, const Name& name);
 
   void read_word(const ParserWord& word);
@@ -60,7 +60,10 @@ class ArgumentReader {
   void choose_model();
   void check_model_places();
   void set(const std::string& name, const ParserWord& word, Setting setting);
-  void refuse(const ParserWord& word, std::string problem);
+  void refuse(const ParserWord& word, Refusal kind, std::string problem);
+  /// A value, or its lack, that `option` is to blame for.
+  void refuse_value(const ParserWord& value, Refusal kind, const ParserWord& word,
+                    const std::string& option);
 
   Settings& settings_;
   const Version version_;

@@ -48,15 +48,19 @@ void read_environment(const EngineStart& start, Settings& settings) {
 Settings read_settings(const EngineStart& start, Version version, const Node* config_file) {
   Settings settings;
   settings.version = version;
+  settings.keyword_arguments = start.keys_are_arguments;
   ArgumentReader reader(settings, start.serve);
-  reader.read(start.keys_are_arguments ? words_of_arguments(start.config, version)
-                                       : words_of_config(start.config, version, start.serve),
-              false);
-  if (config_file && reads_config_file(version, start.serve)) {
-    std::vector<ConfigKey> keys;
-    for (const Entry& entry : config_file->entries) keys.push_back({entry.key, entry.value});
-    reader.read(words_of_config(keys, version, start.serve), false);
+  std::vector<ConfigKey> keys;
+  if (start.keys_are_arguments) {
+    reader.read(words_of_arguments(start.config, version), false);
+  } else {
+    keys = start.config;
   }
+  if (config_file && reads_config_file(version, start.serve)) {
+    for (const Entry& entry : config_file->entries) keys.push_back({entry.key, entry.value});
+  }
+  reader.read(words_of_config(keys, version, start.serve), false);
+  settings.dropped_keys = dropped_keys(keys, version, start.serve);
   reader.read(words_of_command(start.argv), true);
   reader.finish();
   read_environment(start, settings);

@@ -25,6 +25,9 @@ YamlBool yaml_bool(const Node& node) {
   return YamlBool::kNone;
 }
 
+// Under `vllm serve` a false key is dropped without a word, in every release.
+bool drops_false(Version version, bool serve) { return serve || version < Version{0, 28, 0}; }
+
 class Writer {
  public:
   Writer(Version version, bool serve) : version_(version), serve_(serve) {}
@@ -72,11 +75,10 @@ class Writer {
     words.push_back({SourceText(std::move(text)), where, true, Origin::kConfigFile, value});
   }
 
-  // Under `vllm serve` a false key is dropped without a word, in every release.
   void write_bool(const std::string& key, bool on, Location value) {
     if (on) add("--" + key, key_, value);
     if (on && version_ < Version{0, 6, 4}) add("True", key_);
-    if (!on && !serve_ && version_ >= Version{0, 28, 0}) add("--no-" + key, key_, value);
+    if (!on && !drops_false(version_, serve_)) add("--no-" + key, key_, value);
   }
 
   void write_list(const std::string& option, const Node& list) {
@@ -123,6 +125,16 @@ std::vector<ParserWord> words_of_config(std::span<const ConfigKey> keys, Version
     }
   }
   return std::move(writer.words);
+}
+
+std::vector<DroppedKey> dropped_keys(std::span<const ConfigKey> keys, Version version, bool serve) {
+  std::vector<DroppedKey> dropped;
+  if (!drops_false(version, serve)) return dropped;
+  for (const ConfigKey& key : keys) {
+    if (yaml_bool(*key.value) != YamlBool::kFalse) continue;
+    dropped.push_back({key.key.str(), key.key.location(), key.value->where});
+  }
+  return dropped;
 }
 
 std::vector<ParserWord> words_of_arguments(std::span<const ConfigKey> keys, Version version) {

@@ -24,6 +24,8 @@ struct ParserWord {
 std::vector<ParserWord> words_of_command(std::span<const Word> argv);
 std::vector<ParserWord> words_of_config(std::span<const ConfigKey> keys, Version version,
                                         bool serve);
+/// Keys that say false and become no word at all.
+std::vector<DroppedKey> dropped_keys(std::span<const ConfigKey> keys, Version version, bool serve);
 std::vector<ParserWord> words_of_arguments(std::span<const ConfigKey> keys, Version version);
 
 }  // namespace kvbudget

@@ -185,6 +185,13 @@ std::string value_problem(const Flag& flag, Version version, std::string_view va
   }
 }
 
+const Flag* flag_without_negative(std::string_view name, Version version) {
+  constexpr std::string_view kNo = "no-";
+  if (!name.starts_with(kNo) || find_flag(name) != nullptr) return nullptr;
+  const Flag* const flag = find_flag(name.substr(kNo.size()));
+  return flag != nullptr && flag_exists(*flag, version) ? flag : nullptr;
+}
+
 std::string nearest_flag(std::string_view name, Version version) {
   // The table is sorted, so the first of equally near names is the alphabetical one.
   std::vector<std::string_view> names;

@@ -84,6 +84,8 @@ std::string_view flag_default(const Flag& flag, Version version);
 std::vector<std::string_view> flag_choices(const Flag& flag, Version version);
 /// Why the parser refuses `value` ("not an integer"); empty when it takes it.
 std::string value_problem(const Flag& flag, Version version, std::string_view value);
+/// The flag that `no-x` would turn off, where that version has x and no such form; else null.
+const Flag* flag_without_negative(std::string_view name, Version version);
 /// The known name nearest to `name` in that version, if one is near enough to be a typo.
 std::string nearest_flag(std::string_view name, Version version);
 

@@ -1,5 +1,7 @@
 #include "lint/engine/settings.h"
 
+#include <utility>
+
 #include "lint/engine/flags.h"
 #include "lint/engine/numbers.h"
 
@@ -63,6 +65,11 @@ std::optional<int64_t> Settings::integer(std::string_view name) const {
 std::optional<double> Settings::real(std::string_view name) const {
   const Setting* const setting = find(name);
   return setting && setting->known ? python_float(setting->value) : std::nullopt;
+}
+
+void Settings::replace(const std::string& name, Setting setting) {
+  if (const Setting* const before = find(name)) overridden.push_back({name, *before});
+  set(name, std::move(setting));
 }
 
 std::string Settings::text(std::string_view name) const {

@@ -30,8 +30,17 @@ struct UnknownFlag {
   std::string name;  ///< without dashes, as dashes: "swap-space"
   std::string text;  ///< as written
   Location where;
-  bool ambiguous = false;  ///< an abbreviation that fits several flags
-  bool certain = true;     ///< false: a template or script may leave it out
+  bool ambiguous = false;         ///< an abbreviation that fits several flags
+  bool certain = true;            ///< false: a template or script may leave it out
+  std::vector<Location> words{};  ///< the flag and what would have been its values
+};
+
+enum class Refusal {
+  kSwitchValue,   ///< a value behind a switch
+  kMissingValue,  ///< an option that needs one
+  kJoinedWords,   ///< one word that holds a flag and its value
+  kStrayWord,     ///< a word that no option takes
+  kOther
 };
 
 /// Another word that stops this version's parser.
@@ -39,6 +48,23 @@ struct RefusedWord {
   std::string text;  ///< as written
   Location where;
   std::string problem;  ///< "--enforce-eager takes no value"
+  Refusal kind = Refusal::kOther;
+  std::string option{};  ///< with its dashes, where one is to blame: "--enforce-eager"
+  Origin origin = Origin::kFlag;
+  Location key{};  ///< of that option
+};
+
+/// A value that another one of the same setting replaces.
+struct Overridden {
+  std::string name;
+  Setting lost;
+};
+
+/// A key of a config file that says false and that the engine drops without a word.
+struct DroppedKey {
+  std::string name;  ///< as written
+  Location key;
+  Location value;
 };
 
 class Settings {
@@ -56,6 +82,8 @@ class Settings {
   std::string text(std::string_view name) const;  ///< empty when unset or unknown
 
   void set(const std::string& name, Setting setting) { values_[name] = std::move(setting); }
+  /// The same for the last of several values, which the engine takes.
+  void replace(const std::string& name, Setting setting);
   void unset(const std::string& name) { values_.erase(name); }
   const std::map<std::string, Setting, std::less<>>& all() const { return values_; }
 
@@ -67,9 +95,12 @@ class Settings {
     environment_[name] = std::move(setting);
   }
 
-  Version version;  ///< whose rules read these settings
+  Version version;                 ///< whose rules read these settings
+  bool keyword_arguments = false;  ///< what is from a config file is from Python: nothing parsed it
   std::vector<UnknownFlag> unknown_flags;
   std::vector<RefusedWord> refused_words;
+  std::vector<Overridden> overridden;
+  std::vector<DroppedKey> dropped_keys;
   /// A word that only run time knows stands where flags go; it may set anything.
   bool opaque_words = false;
   std::optional<Located<std::string>>
@@ -88,6 +119,14 @@ class Settings {
 /// text of "flag". Sources: vllm/utils/argparse_utils.py (FlexibleArgumentParser) and Python's
 /// argparse.
 Settings read_settings(const EngineStart& start, Version version, const Node* config_file);
+
+/// A value that the parser of that version stops at, or that it takes and the engine then refuses.
+struct RefusedValue {
+  std::string name;  ///< of the setting
+  const Setting* setting = nullptr;
+  std::string problem;  ///< "not an integer"
+};
+std::vector<RefusedValue> refused_values(const Settings& settings);
 
 /// The argument of `--config FILE`, so that the caller can read the file first; empty when absent
 /// or unknown.

@@ -13,10 +13,14 @@ namespace {
 std::optional<Invocation> started_by_image(const Container& container, const EngineStart& base) {
   const std::string_view image = base.image ? base.image->view() : std::string_view();
   const ImageKind kind = image_kind(image);
-  if (container.has_entrypoint) return std::nullopt;
   const bool server = kind == ImageKind::kVllmServer;
+  const bool replaced = container.has_entrypoint && runs_engine(image) &&
+                        !container.words.empty() &&
+                        container.words[0].text.view().starts_with("--");
+  if (container.has_entrypoint && !replaced) return std::nullopt;
   if (!server && !look_like_vllm_arguments(container.words)) return std::nullopt;
   Invocation invocation;
+  invocation.entry_replaced = replaced;
   invocation.argv = container.words;
   invocation.serve = image_runs_serve(image);
   return invocation;
@@ -38,6 +42,9 @@ void add_starts(std::vector<Invocation> invocations, const EngineStart& base, Fi
     start.wrapper_flags = std::move(invocation.wrapper_flags);
     if (!invocation.config.empty()) start.config = std::move(invocation.config);
     start.serve = invocation.serve;
+    start.repeated_entry = std::move(invocation.repeated_entry);
+    start.entry_replaced = invocation.entry_replaced;
+    start.cut_off = std::move(invocation.cut_off);
     start.env = std::move(invocation.env);
     if (invocation.image) {  // of `docker run`
       start.around = std::move(invocation.around);
@@ -62,6 +69,13 @@ void add_container_starts(const Container& container, const EngineStart& base, F
     if (!by_image) return;
     by_image->env = base.env;
     invocations.push_back(std::move(*by_image));
+  }
+  if (!container.has_entrypoint && base.image && base.image_known) {
+    for (Invocation& invocation : invocations) {
+      if (invocation.image) continue;
+      invocation.repeated_entry = repeated_entry(base.image->view(), container.words);
+      if (invocation.argv.size() == container.words.size()) drop_entry(invocation);
+    }
   }
   add_starts(std::move(invocations), base, out);
 }

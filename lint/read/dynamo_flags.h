@@ -8,8 +8,8 @@
 
 namespace kvbudget {
 
-/// The words without Dynamo's flags and their values, which go to `own`: Dynamo's parser takes those
-/// out and hands the rest to vLLM's.
+/// The words without Dynamo's flags and their values, which go to `own`: Dynamo's parser takes
+/// those out and hands the rest to vLLM's.
 std::vector<Word> without_dynamo_flags(const std::vector<Word>& words,
                                        std::vector<WrapperFlag>& own);
 

@@ -61,7 +61,12 @@ struct EngineStart {
   std::vector<Word>
       argv;  ///< words behind the entry point: flags and the positional model, never the program
   std::vector<WrapperFlag> wrapper_flags;
-  bool serve = true;              ///< `vllm serve`; false for the api_server module
+  bool serve = true;  ///< `vllm serve`; false for the api_server module
+  /// Words that start the engine where the image's own entrypoint already does.
+  std::vector<Word> repeated_entry;
+  bool entry_replaced = false;  ///< only arguments stand where the image's entrypoint was
+  /// Words on the lines behind a command that was meant to go on: a backslash is missing.
+  std::vector<Word> cut_off;
   std::vector<ConfigKey> config;  ///< keys of a vLLM config file: the file itself, or mounted in it
   bool keys_are_arguments = false;  ///< `config` holds keyword arguments (`engine_kwargs`), not
                                     ///< lines of a config file: false and null mean something

@@ -157,6 +157,28 @@ class Finder {
   void command(const ShellCommand& command, ShellScope& scope, int depth) {
     add_documents(command, documents_);
     if (command.words.empty() || depth > kMaxNesting || found_.size() >= kMaxInvocations) return;
+    if (continues(command)) return;
+    const size_t before = found_.size();
+    start(command, scope, depth);
+    open_ = found_.size() > before;
+  }
+
+ private:
+  // No command begins with a dash: these are options of the engine on the line above.
+  bool continues(const ShellCommand& command) {
+    if (!open_ || !command.words[0].text.view().starts_with('-')) return false;
+    Invocation& last = found_.back();
+    // `\ ` at the end of a line is a blank that the shell takes for a word.
+    while (!last.argv.empty() && is_blank(last.argv.back().text.view())) last.argv.pop_back();
+    last.cut_off.insert(last.cut_off.end(), command.words.begin(), command.words.end());
+    return true;
+  }
+
+  static bool is_blank(std::string_view text) {
+    return !text.empty() && text.find_first_not_of(" \t\r") == std::string_view::npos;
+  }
+
+  void start(const ShellCommand& command, ShellScope& scope, int depth) {
     const std::string_view name = base_name(command.words[0].text.view());
     if (only_talks(name)) return;
     if (name == "eval") return eval(command, scope, depth);
@@ -177,7 +199,6 @@ class Finder {
     scope.positional = outer;
   }
 
- private:
   void other_command(const ShellCommand& command, ShellScope& scope, int depth) {
     if (const auto wrapper = find_wrapper(command.words)) return add(command, *wrapper, scope);
     if (!hands_on_commands(command.words)) return;
@@ -231,7 +252,7 @@ class Finder {
     ShellScope scope;
     for (const EnvVar& variable : run.env) scope.inherit(variable);
     const size_t before = found_.size();
-    command({words, {}}, scope, depth + 1);
+    if (!words.empty() && depth < kMaxNesting) start({words, {}}, scope, depth + 1);
     const ImageKind kind = image_kind(run.image.text.view());
     const bool by_image = run.entrypoint.empty() &&
                           (kind == ImageKind::kVllmServer || look_like_vllm_arguments(words));
@@ -239,12 +260,16 @@ class Finder {
       Invocation& invocation = found_.emplace_back();
       invocation.where = run.where;
       invocation.serve = image_runs_serve(run.image.text.view());
-      invocation.argv = std::move(words);
+      invocation.argv = words;
       invocation.env = scope.environment();
     }
+    const std::vector<Word> repeated =
+        run.entrypoint.empty() ? repeated_entry(run.image.text.view(), words) : std::vector<Word>();
     const auto around = std::make_shared<const Surroundings>(run.around);
     for (size_t i = before; i < found_.size(); ++i) {
       found_[i].around = around;
+      found_[i].repeated_entry = repeated;
+      if (found_[i].argv.size() == words.size()) drop_entry(found_[i]);
       found_[i].image = run.image;
       found_[i].gpu = run.gpu;
       found_[i].publishes_port = run.publishes_port;
@@ -253,9 +278,22 @@ class Finder {
 
   std::vector<Invocation> found_;
   std::vector<HereDocument> documents_;  // written so far
+  bool open_ = false;                    // the last command started the last of them
 };
 
 }  // namespace
+
+void drop_entry(Invocation& invocation) {
+  const auto count = static_cast<std::ptrdiff_t>(invocation.repeated_entry.size());
+  invocation.argv.erase(invocation.argv.begin(), invocation.argv.begin() + count);
+}
+
+std::vector<Word> repeated_entry(std::string_view image, const std::vector<Word>& words) {
+  if (!runs_engine(image) || words.empty()) return {};
+  size_t count = words[0].text.view() == "serve" ? 1 : 0;
+  if (const auto entry = find_entry_point(words); entry && entry->begin == 0) count = entry->end;
+  return {words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count)};
+}
 
 std::vector<Invocation> find_invocations(const std::vector<Word>& words, ShellScope scope) {
   Finder finder;
@@ -278,6 +316,8 @@ EngineStart start_of(Invocation invocation, std::string kind, std::string name) 
   start.wrapper_flags = std::move(invocation.wrapper_flags);
   start.config = std::move(invocation.config);
   start.serve = invocation.serve;
+  start.repeated_entry = std::move(invocation.repeated_entry);
+  start.cut_off = std::move(invocation.cut_off);
   start.env = std::move(invocation.env);
   if (invocation.image) {
     start.image_known = invocation.image->known;

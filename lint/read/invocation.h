@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "lint/read/engine_start.h"
@@ -15,6 +16,9 @@ struct Invocation {
   std::vector<Word> argv;  ///< behind the entry point
   std::vector<WrapperFlag> wrapper_flags;
   bool serve = true;
+  std::vector<Word> repeated_entry;  ///< see EngineStart, like the two below
+  bool entry_replaced = false;
+  std::vector<Word> cut_off;
   std::vector<EnvVar> env;
   std::vector<ConfigKey> config;  ///< of a config file that the script writes
   // Known only when a container is started by the command (`docker run`).
@@ -23,6 +27,13 @@ struct Invocation {
   bool publishes_port = false;
   std::shared_ptr<const Surroundings> around;
 };
+
+/// The leading words that run the engine once more where `image` already does: `vllm serve`,
+/// `serve`, `python3 -m MODULE`.
+std::vector<Word> repeated_entry(std::string_view image, const std::vector<Word>& words);
+
+/// Takes the repeated words out of the arguments.
+void drop_entry(Invocation& invocation);
 
 /// What `words` start, run as they are (a container's command, argv of our own command line).
 /// Shells inside (`sh -c SCRIPT`) are read. `scope` holds the environment.

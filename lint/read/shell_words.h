@@ -12,10 +12,10 @@
 namespace kvbudget {
 
 struct ShellCommand {
-  std::vector<Word> words;        ///< expanded, redirections left out
-  std::vector<EnvVar> env;        ///< assignments in front of it (`FOO=1 vllm serve …`)
+  std::vector<Word> words;             ///< expanded, redirections left out
+  std::vector<EnvVar> env;             ///< assignments in front of it (`FOO=1 vllm serve …`)
   std::vector<SourceText> input = {};  ///< here-documents that it reads, also through `cat <<EOF |`
-  std::vector<Word> output = {};  ///< files that it writes
+  std::vector<Word> output = {};       ///< files that it writes
 };
 
 using ShellVisitor = std::function<void(const ShellCommand&, ShellScope&)>;

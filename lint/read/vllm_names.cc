@@ -239,6 +239,12 @@ ImageKind image_kind(std::string_view image) {
   return (openai && contains_vllm(name)) || red_hat ? ImageKind::kVllmServer : ImageKind::kVllm;
 }
 
+bool runs_engine(std::string_view image) {
+  constexpr std::string_view kName = "vllm/vllm-openai";
+  const std::string_view repository = split_reference(image).repository;
+  return repository == kName || repository.ends_with("/" + std::string(kName));
+}
+
 bool is_other_server(std::string_view image) {
   return std::any_of(kOtherServers.begin(), kOtherServers.end(), [&](std::string_view name) {
     return image.find(name) != std::string_view::npos;

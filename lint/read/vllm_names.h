@@ -41,6 +41,9 @@ enum class ImageKind {
 };
 ImageKind image_kind(std::string_view image);
 
+/// The project's own server image, whose entrypoint is known to run the engine.
+bool runs_engine(std::string_view image);
+
 /// True for images of other inference servers.
 bool is_other_server(std::string_view image);
 

@@ -64,6 +64,7 @@ TEST_CASE("the least compute capability of a method is that of the release") {
       {"fp_quant", {0, 12, 0}, {10, 0}},
       {"gptq_marlin", {0, 22, 0}, {6, 0}},
       {"compressed-tensors", {0, 20, 0}, {7, 0}},
+      {"compressed-tensors/packed", {0, 11, 2}, {8, 0}},
   };
   for (const Case& c : cases) {
     INFO(c.name << " in " << c.version.str());

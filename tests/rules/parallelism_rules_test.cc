@@ -67,6 +67,7 @@ TEST_CASE("context parallelism is checked as the engine does") {
         {"--tensor-parallel-size=4", "--decode-context-parallel-size=4"},
         4},
        {"KVB309"}},
+      {{kH100, "0.19.0", kLlama, {"--tensor-parallel-size=$(TP)", kDcp2}, 8}, {}},
       {{kH100, "0.19.0", kLlama, {"--tensor-parallel-size=8", "--dcp-comm-backend=a2a"}, 8},
        {"KVB309"}},
   });

@@ -25,14 +25,13 @@ Options options_in(const std::string& text) {
   for (std::string name, value; words >> name >> value;) {
     if (name == "--gpu") options.gpu = value;
     if (name == "--engine") options.engine = value;
+    if (name == "--since") options.since = value;
   }
   return options;
 }
 
-// Findings in the file `shown`, after reading `paths`.
-LineRules lint(const std::vector<std::string>& paths, const std::string& shown,
-               const Options& options, FileSystem& files) {
-  SourceStore sources(files);
+std::vector<Diagnostic> findings_in(const std::vector<std::string>& paths, const Options& options,
+                                    SourceStore& sources) {
   InputsResult inputs = read_inputs(options, sources);
   inputs.inputs->models.hub_cache.clear();
   const Resolver resolve = [&](const EngineStart& start) {
@@ -43,9 +42,15 @@ LineRules lint(const std::vector<std::string>& paths, const std::string& shown,
   std::istringstream in;
   Io io{out, err, in, sources};
   const Collection collection = collect(paths, resolve, io);
-  const RuleChoice choice = choose_rules({}, all_rules());
+  return check(collection, choose_rules({}, all_rules()), false, nullptr);
+}
+
+// Findings in the file `shown`, after reading `paths`.
+LineRules lint(const std::vector<std::string>& paths, const std::string& shown,
+               const Options& options, FileSystem& files) {
+  SourceStore sources(files);
   LineRules result;
-  for (const Diagnostic& finding : check(collection, choice, false, nullptr)) {
+  for (const Diagnostic& finding : findings_in(paths, options, sources)) {
     if (!finding.where || finding.where.file->path() != shown) continue;
     result.emplace(finding.where.file->position(finding.where.range.begin).line,
                    std::string(finding.rule));
@@ -75,7 +80,17 @@ LineRules expected(std::string_view text) {
 
 LineRules found(const std::string& path, const std::string& text) {
   MemoryFiles files({{path, text}});
-  return lint({path}, path, {}, files);
+  return lint({path}, path, options_in(text), files);
+}
+
+Linted lint_text(const std::string& path, const std::string& text) {
+  struct Held {
+    explicit Held(MemoryFiles of) : files(std::move(of)), sources(files) {}
+    MemoryFiles files;
+    SourceStore sources;
+  };
+  const auto held = std::make_shared<Held>(MemoryFiles({{path, text}}));
+  return {held, findings_in({path}, options_in(text), held->sources)};
 }
 
 LineRules found_on_disk(const std::string& path) {

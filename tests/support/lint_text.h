@@ -1,10 +1,14 @@
 // Lints a text or a file the way the program does, for tests.
 #pragma once
 
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
+
+#include "lint/diagnostic.h"
 
 namespace kvbudget::test {
 
@@ -17,6 +21,13 @@ LineRules expected(std::string_view text);
 
 /// The findings of all rules on a text, as if it stood in a file of that name.
 LineRules found(const std::string& path, const std::string& text);
+
+/// A text with all that was found in it.
+struct Linted {
+  std::shared_ptr<const void> files;  ///< keeps alive what findings point into
+  std::vector<Diagnostic> findings;
+};
+Linted lint_text(const std::string& path, const std::string& text);
 
 /// The findings in the file itself, read from disk with the options of its `# options:` line. The
 /// shell script that starts the engine with a config file is read together with it.
