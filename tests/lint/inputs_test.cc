@@ -73,6 +73,7 @@ TEST_CASE("wrong inputs are usage errors that name the option") {
       {&Options::gpu_memory, "24", "--gpu-memory 24"},
       {&Options::engine, "0.19.0", "--engine 0.19.0"},
       {&Options::engine, "vllm@latest", "--engine vllm@latest"},
+      {&Options::since, "0.19.0", "--since 0.19.0"},
   };
   for (const auto& [option, value, start] : cases) {
     CAPTURE(start);
