@@ -2,7 +2,13 @@
 #include "lint/engine/cudagraph.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <string>
+#include <string_view>
+
+#include "lint/engine/json_text.h"
+#include "lint/engine/numbers.h"
 
 namespace kvbudget {
 namespace {
@@ -29,6 +35,31 @@ std::vector<uint32_t> capture_sizes(const CaptureRules& rules) {
   }
   const uint32_t limit = std::min(rules.largest, rules.most_tokens);
   return {sizes.begin(), sizes.upper_bound(limit)};
+}
+
+std::optional<std::vector<int64_t>> stated_capture_sizes(const Settings& settings) {
+  const std::string config = settings.text("compilation-config");
+  if (auto sizes = json_integers(config, "cudagraph_capture_sizes")) return sizes;
+  for (const std::string_view name : {"cudagraph-capture-sizes", "cuda-graph-sizes"}) {
+    std::vector<int64_t> sizes;
+    const std::string words = settings.text(name);
+    for (size_t begin = 0; begin < words.size();) {
+      const size_t end = std::min(words.find(' ', begin), words.size());
+      if (const auto size = python_int(words.substr(begin, end - begin))) sizes.push_back(*size);
+      begin = end + 1;
+    }
+    const size_t least = name == "cuda-graph-sizes" ? 2 : 1;
+    if (sizes.size() >= least) return sizes;
+  }
+  return std::nullopt;
+}
+
+std::optional<uint64_t> stated_largest_capture(const Settings& settings) {
+  const std::string config = settings.text("compilation-config");
+  std::optional<int64_t> size = settings.integer("max-cudagraph-capture-size");
+  if (!size) size = settings.integer("cuda-graph-sizes");
+  if (!size) size = python_int(json_member(config, "max_cudagraph_capture_size").value_or(""));
+  return size && *size > 0 ? std::optional(static_cast<uint64_t>(*size)) : std::nullopt;
 }
 
 }  // namespace kvbudget

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
+
+#include "lint/engine/settings.h"
 
 namespace kvbudget {
 
@@ -17,5 +20,11 @@ struct CaptureRules {
 
 /// Sorted, each once.
 std::vector<uint32_t> capture_sizes(const CaptureRules& rules);
+
+/// The list that an engine start states: `--cudagraph-capture-sizes`, `--cuda-graph-sizes` with
+/// several numbers, or a member of `--compilation-config`.
+std::optional<std::vector<int64_t>> stated_capture_sizes(const Settings& settings);
+/// The largest size that it states apart from a list; `--cuda-graph-sizes` with one number is that.
+std::optional<uint64_t> stated_largest_capture(const Settings& settings);
 
 }  // namespace kvbudget

@@ -62,8 +62,6 @@ class Resolver {
   bool takes_none_of(std::string_view inputs);
   uint64_t default_tokens(uint64_t factor) const;
   bool graphs_are_off();
-  std::optional<std::vector<int64_t>> given_sizes();
-  std::optional<uint64_t> given_largest_size();
   uint32_t largest_size();
 
   const Settings& settings_;
@@ -317,34 +315,9 @@ bool Resolver::graphs_are_off() {
   return settings_.integer("optimization-level") == 0;
 }
 
-// A list of sizes; `--cuda-graph-sizes` with one number is a maximum instead.
-std::optional<std::vector<int64_t>> Resolver::given_sizes() {
-  const std::string config = settings_.text("compilation-config");
-  if (auto sizes = json_integers(config, "cudagraph_capture_sizes")) return sizes;
-  for (const std::string_view name : {"cudagraph-capture-sizes", "cuda-graph-sizes"}) {
-    std::vector<int64_t> sizes;
-    const std::string words = settings_.text(name);
-    for (size_t begin = 0; begin < words.size();) {
-      const size_t end = std::min(words.find(' ', begin), words.size());
-      if (const auto size = python_int(words.substr(begin, end - begin))) sizes.push_back(*size);
-      begin = end + 1;
-    }
-    const size_t least = name == "cuda-graph-sizes" ? 2 : 1;
-    if (sizes.size() >= least) return sizes;
-  }
-  return std::nullopt;
-}
-
-std::optional<uint64_t> Resolver::given_largest_size() {
-  const std::string config = settings_.text("compilation-config");
-  std::optional<int64_t> size = settings_.integer("max-cudagraph-capture-size");
-  if (!size) size = settings_.integer("cuda-graph-sizes");
-  if (!size) size = python_int(json_member(config, "max_cudagraph_capture_size").value_or(""));
-  return size && *size > 0 ? std::optional(static_cast<uint64_t>(*size)) : std::nullopt;
-}
-
 uint32_t Resolver::largest_size() {
-  if (const auto user = given_largest_size()) return static_cast<uint32_t>(bounded(*user));
+  if (const auto user = stated_largest_capture(settings_))
+    return static_cast<uint32_t>(bounded(*user));
   const uint64_t cap = number("max-cudagraph-capture-size");
   const std::string_view limit = rule("(capture-limit)");
   const uint64_t sequences = engine_.max_num_seqs;
@@ -366,7 +339,7 @@ void Resolver::resolve_graphs() {
     }
   }
   if (graphs_are_off()) return;
-  if (const std::optional<std::vector<int64_t>> sizes = given_sizes()) {
+  if (const std::optional<std::vector<int64_t>> sizes = stated_capture_sizes(settings_)) {
     const auto largest = std::max_element(sizes->begin(), sizes->end());
     if (largest == sizes->end() || *largest <= 0) return;
     engine_.cudagraph_sizes = static_cast<uint32_t>(bounded(sizes->size()));
