@@ -40,6 +40,11 @@ struct Deployment {
   std::shared_ptr<const memory::ModelShape>
       shape;  ///< null when the model's config could not be read or understood
 
+  /// The checkpoint's own shape, where --quantization converts it while it is loaded; else null.
+  std::shared_ptr<const memory::ModelShape> as_stored;
+  /// The model alone, where `shape` holds what drafts tokens for it too; else null.
+  std::shared_ptr<const memory::ModelShape> without_draft;
+
   std::optional<Gpu> gpu;  ///< null when not known
   uint32_t gpu_count = 0;  ///< GPUs given to one engine, all nodes together; 0 when not known
   Location gpu_count_where;

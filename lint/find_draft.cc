@@ -18,6 +18,7 @@ void missing(Deployment& d, std::string detail, std::string hint) {
 
 void load(Deployment& d, const memory::DraftLayers& draft) {
   const memory::EngineRelease release{d.version.minor * 100U + d.version.patch};
+  d.without_draft = d.shape;
   d.shape = std::make_shared<memory::ModelShape>(memory::with_draft(*d.shape, draft, release));
 }
 

@@ -100,6 +100,7 @@ void find_model(Deployment& d, const Inputs& inputs) {
     return;
   }
   d.shape = with_online_quantization(d, read.shape);
+  if (d.shape != read.shape) d.as_stored = read.shape;
 }
 
 // A MIG slice is a smaller card: its profile is in the resource's name or behind the product's.

@@ -167,6 +167,11 @@ Capacity capacity(const Planner& planner, const Plan& plan, const std::vector<in
   result.longest_context = longest_context(planner, available, kLengthLimit);
   if (!plan.ok()) return result;
   result.num_blocks = plan.num_blocks;
+  result.longest_request = kLengthLimit;
+  for (size_t rank = 0; rank < available.size(); ++rank) {
+    result.longest_request = std::min(result.longest_request,
+                                      planner.longest_request(rank, plan.num_blocks, kLengthLimit));
+  }
   result.max_concurrency = plan.max_concurrency;
   result.tokens = plan.ranks.empty() ? plan.kv_tokens : plan.ranks.front().log_tokens;
   if (plan.max_model_len >= kExampleTokens && plan.max_concurrency > 0.0) {
@@ -224,6 +229,14 @@ const Term* Estimate::term(std::string_view name) const {
   const auto found =
       std::find_if(terms.begin(), terms.end(), [&](const Term& t) { return t.name == name; });
   return found == terms.end() ? nullptr : &*found;
+}
+
+uint32_t Estimate::attention_block_tokens() const {
+  uint32_t most = 0;
+  for (const CacheGroup& group : groups) {
+    if (group.kind != spec_kind_name(SpecKind::kMamba)) most = std::max(most, group.block_tokens);
+  }
+  return most;
 }
 
 Estimate estimate(const ModelShape& model, const EngineSettings& settings, const GpuMemory& gpu,

@@ -52,13 +52,14 @@ enum class Obstacle {
   kHeadsNotDivisible,        ///< the engine's own check, before any memory is used
   kBatchBelowSeqs,           ///< likewise: max_num_batched_tokens is less than max_num_seqs
   kLengthAboveModel,         ///< likewise: max_model_len is longer than the model was built for
+  kBlockExceedsBatch,        ///< likewise: blocks of a hybrid hold more than max_num_batched_tokens
   kBudgetExceedsFree,        ///< the start check: less than utilisation x total is free
   kWeightsExceedBudget,      ///< weights alone are more than the budget (or the card)
   kActivationExceedsMemory,  ///< the profile run, encoder included, does not fit the card
   kNoRoomForCache,           ///< nothing is left for the KV cache
   kContextTooLong,           ///< the cache does not hold one request of max_model_len
   kStateBlocksTooFew,        ///< fewer blocks than max_num_seqs need for recurrent state
-  kCacheExceedsMemory,       ///< kv_cache_memory_bytes and the rest are more than the card
+  kCacheExceedsMemory,       ///< a cache of fixed size and the rest are more than the card
   kGraphsExceedMemory,       ///< CUDA graphs, taken beside the budget, are more than is left
   kSamplerExceedsMemory,     ///< the sampler's warm-up is more than is left
 };
@@ -74,9 +75,12 @@ struct Capacity {
   uint64_t num_blocks = 0;       ///< of the pool, the null block included
   uint64_t tokens = 0;           ///< what this version logs as KV cache size
   double max_concurrency = 0.0;  ///< of requests of max_model_len
+  uint64_t longest_context = 0;  ///< longest single request that passes the engine's check, in
+                                 ///< tokens
+  uint64_t longest_request = 0;  ///< … that the blocks hold in fact; shorter where the check does
+                                 ///< not see all groups (0.14 to 0.18) or blocks are overridden
   /// Of requests of kExampleTokens; absent where the engine takes none of that length.
   std::optional<double> example_concurrency;
-  uint64_t longest_context = 0;  ///< longest single request that fits, in tokens
   bool holds_one_request = false;
 };
 
@@ -106,6 +110,8 @@ struct Estimate {
   bool obstacle_certain = false;  ///< it fails at the optimistic end too
   std::string because;            ///< one sentence with the numbers
   const Term* term(std::string_view name) const;
+  /// Block size of the layers that keep tokens, 0 where none does.
+  uint32_t attention_block_tokens() const;
 };
 
 Estimate estimate(const ModelShape& model, const EngineSettings& settings, const GpuMemory& gpu,

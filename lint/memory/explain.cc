@@ -18,9 +18,13 @@ std::string range_text(const SignedInterval& bytes) {
          ")";
 }
 
-std::string needs_text(const Estimate& e) {
+std::string needs_text(const EngineSettings& settings, const Estimate& e) {
+  const bool overridden = settings.num_gpu_blocks_override.has_value();
   return "one request of " + with_commas(e.max_model_len) + " tokens needs " +
-         gib_text(e.needed_bytes) + " of KV cache, " + range_text(e.available) + " is available";
+         gib_text(e.needed_bytes) + " of KV cache, " +
+         (overridden
+              ? gib_text(fixed_cache_bytes(settings, e)) + " is what num-gpu-blocks-override makes"
+              : range_text(e.available) + " is available");
 }
 
 std::string beside_text(const Estimate& e) {
@@ -42,6 +46,14 @@ std::string budget_text(const Estimate& estimate, const EngineSettings& settings
   return text;
 }
 
+uint64_t fixed_cache_bytes(const EngineSettings& settings, const Estimate& estimate) {
+  if (!settings.num_gpu_blocks_override) return settings.kv_cache_memory_bytes.value_or(0);
+  uint64_t block_bytes = 0;
+  for (const CacheGroup& group : estimate.groups)
+    block_bytes = add(block_bytes, group.bytes_per_block);
+  return mul(*settings.num_gpu_blocks_override, block_bytes);
+}
+
 std::string because(const ModelShape& model, const EngineSettings& settings, const Estimate& e) {
   switch (e.obstacle) {
     case Obstacle::kHeadsNotDivisible:
@@ -54,6 +66,10 @@ std::string because(const ModelShape& model, const EngineSettings& settings, con
     case Obstacle::kLengthAboveModel:
       return "max-model-len " + with_commas(settings.max_model_len) + " is above the " +
              with_commas(settings.model_length_limit) + " tokens that the model was built for";
+    case Obstacle::kBlockExceedsBatch:
+      return "blocks of " + with_commas(e.attention_block_tokens()) +
+             " tokens are more than max-num-batched-tokens " +
+             with_commas(settings.max_num_batched_tokens) + " in Mamba cache align mode";
     case Obstacle::kWeightsExceedBudget:
       return "weights take " + gib_text(e.term("weights")->bytes.best) + " of a " +
              gib_text(e.total_bytes) + " GPU";
@@ -61,13 +77,14 @@ std::string because(const ModelShape& model, const EngineSettings& settings, con
       return "nothing is left for the KV cache: " + budget_text(e, settings) + " = " +
              range_text(e.available);
     case Obstacle::kCacheExceedsMemory:
-      return "a KV cache of " + gib_text(settings.kv_cache_memory_bytes.value_or(0)) +
-             " beside everything else is more than the " + gib_text(e.total_bytes) + " of the GPU";
+      return "a KV cache of " + gib_text(fixed_cache_bytes(settings, e)) + " and " +
+             gib_text(e.used.best) + " of everything else are more than the " +
+             gib_text(e.total_bytes) + " of the GPU";
     case Obstacle::kContextTooLong:
-      return needs_text(e);
+      return needs_text(settings, e);
     case Obstacle::kBudgetExceedsFree:
-      return "the start check wants " + gib_text(e.requested_bytes) + " of " +
-             gib_text(e.total_bytes) + " to be free, CUDA contexts take about " +
+      return "the start check wants " + gib_text(requested_bytes(settings, e.total_bytes)) +
+             " of " + gib_text(e.total_bytes) + " to be free, CUDA contexts take about " +
              gib_text(e.context.best);
     case Obstacle::kActivationExceedsMemory:
       return "the profile run needs " + gib_text(e.used.best) + " of a " + gib_text(e.total_bytes) +
@@ -84,7 +101,7 @@ std::string because(const ModelShape& model, const EngineSettings& settings, con
     case Obstacle::kNone:
       break;
   }
-  return needs_text(e) + ": about " + decimal_text(e.best.max_concurrency, 2) +
+  return needs_text(settings, e) + ": about " + decimal_text(e.best.max_concurrency, 2) +
          " such requests fit";
 }
 

@@ -12,6 +12,9 @@ namespace kvbudget::memory {
 /// budget.
 std::string budget_text(const Estimate& estimate, const EngineSettings& settings);
 
+/// A cache whose size settings fix, in bytes or in blocks; 0 where they do not.
+uint64_t fixed_cache_bytes(const EngineSettings& settings, const Estimate& estimate);
+
 /// Why the verdict is what it is: one sentence, lower case, no final full stop.
 std::string because(const ModelShape& model, const EngineSettings& settings,
                     const Estimate& estimate);

@@ -35,6 +35,21 @@ uint32_t smallest_tensor_parallel(const ModelShape& model, EngineSettings settin
   return 0;
 }
 
+uint32_t fewer_sequences(const ModelShape& model, const EngineSettings& settings,
+                         const GpuMemory& gpu) {
+  constexpr uint32_t kStep = 8;
+  const uint64_t blocks = estimate(model, settings, gpu).low.num_blocks;
+  const auto held = static_cast<uint32_t>(std::min<uint64_t>(blocks / kStep * kStep, UINT32_MAX));
+  for (const uint32_t count : {held, 512U, 256U, 128U, 64U, 32U, 16U, 8U, 4U, 2U, 1U}) {
+    if (count == 0 || count >= settings.max_num_seqs || (blocks != 0 && count > blocks)) {
+      continue;
+    }
+    const auto change = [&](EngineSettings& changed) { changed.max_num_seqs = count; };
+    if (estimate_with(model, settings, gpu, change).obstacle == Obstacle::kNone) return count;
+  }
+  return 0;
+}
+
 double smallest_utilization(const ModelShape& model, EngineSettings settings,
                             const GpuMemory& gpu) {
   constexpr int kHighestPercent = 95;

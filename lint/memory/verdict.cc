@@ -39,10 +39,17 @@ bool lacks_state_blocks(const EngineSettings& settings, const Plan& plan) {
   return checked && has_state(plan) && settings.max_num_seqs > plan.num_blocks;
 }
 
+// What the cache takes where settings fix it whatever the budget; the blocks win.
+std::optional<uint64_t> fixed_cache(const EngineSettings& settings, const Plan& plan) {
+  if (!settings.num_gpu_blocks_override || !plan.ok()) return settings.kv_cache_memory_bytes;
+  uint64_t bytes = 0;
+  for (const RankPlan& rank : plan.ranks) bytes = std::max(bytes, rank.tensor_bytes);
+  return bytes;
+}
+
 Obstacle beside_budget(const EngineSettings& settings, const End& end) {
-  const uint64_t cache = settings.kv_cache_memory_bytes.value_or(0);
-  const uint64_t budget =
-      settings.kv_cache_memory_bytes ? add(end.used, cache) : std::min(end.requested, end.total);
+  const std::optional<uint64_t> cache = fixed_cache(settings, end.plan);
+  const uint64_t budget = cache ? add(end.used, *cache) : std::min(end.requested, end.total);
   const uint64_t left = less(end.total, budget);
   if (end.outside <= left) return Obstacle::kNone;
   return end.warm_up == 0 || end.graphs > add(left, end.activation)
@@ -52,7 +59,8 @@ Obstacle beside_budget(const EngineSettings& settings, const End& end) {
 
 Obstacle obstacle_at(const EngineSettings& settings, const End& end) {
   const bool fixed = settings.kv_cache_memory_bytes.has_value();
-  const bool start_check = !fixed && !settings.v0_engine && settings.release.at_least(9, 1);
+  // Whether or not the budget then sizes anything.
+  const bool start_check = !settings.v0_engine && settings.release.at_least(9, 1);
   if (start_check && end.context > less(end.total, end.requested)) {
     return Obstacle::kBudgetExceedsFree;
   }
@@ -60,26 +68,35 @@ Obstacle obstacle_at(const EngineSettings& settings, const End& end) {
     return Obstacle::kWeightsExceedBudget;
   }
   if (add(end.used, end.context) > end.total) return Obstacle::kActivationExceedsMemory;
-  if (fixed && add(end.used, *settings.kv_cache_memory_bytes) > end.total) {
-    return Obstacle::kCacheExceedsMemory;
-  }
+  const std::optional<uint64_t> cache = fixed_cache(settings, end.plan);
+  if (cache && add(end.used, *cache) > end.total) return Obstacle::kCacheExceedsMemory;
   if (end.plan.refusal == Refusal::kNoMemory) return Obstacle::kNoRoomForCache;
   if (!end.plan.ok()) return Obstacle::kContextTooLong;
   if (lacks_state_blocks(settings, end.plan)) return Obstacle::kStateBlocksTooFew;
   return beside_budget(settings, end);
 }
 
+// "In Mamba cache align mode, block_size must be <= max_num_batched_tokens": vllm/config/vllm.py,
+// 0.17 to 0.26.
+bool block_exceeds_batch(const EngineSettings& settings, const Estimate& e) {
+  const bool checked = settings.release.at_least(17) && !settings.release.at_least(27);
+  return checked && settings.prefix_caching && settings.mamba_cache_mode == "align" &&
+         e.attention_block_tokens() > settings.max_num_batched_tokens;
+}
+
 // What the engine refuses before it looks at memory.
-Obstacle refused_by_settings(const ModelShape& model, const EngineSettings& settings) {
+Obstacle refused_by_settings(const ModelShape& model, const EngineSettings& settings,
+                             const Estimate& e) {
   if (!heads_divide(model, std::max(settings.tensor_parallel, 1U))) {
     return Obstacle::kHeadsNotDivisible;
   }
   // vllm/config/scheduler.py, verify_max_model_len: one step must take a token of every sequence.
   if (settings.max_num_batched_tokens < settings.max_num_seqs) return Obstacle::kBatchBelowSeqs;
   const bool checked = settings.model_length_limit != 0 && !settings.auto_fit_max_model_len;
-  return checked && settings.max_model_len > settings.model_length_limit
-             ? Obstacle::kLengthAboveModel
-             : Obstacle::kNone;
+  if (checked && settings.max_model_len > settings.model_length_limit) {
+    return Obstacle::kLengthAboveModel;
+  }
+  return block_exceeds_batch(settings, e) ? Obstacle::kBlockExceedsBatch : Obstacle::kNone;
 }
 
 Verdict verdict_of(const Estimate& e) {
@@ -122,7 +139,8 @@ void judge(Estimate& e, const ModelShape& model, const EngineSettings& settings,
   e.obstacle_certain = at(plans.high, &Interval::low, high_total) != Obstacle::kNone;
   e.obstacle = e.obstacle_certain ? at(plans.best, &Interval::best, gpu.total_bytes)
                                   : at(plans.low, &Interval::high, low_total);
-  if (const Obstacle refused = refused_by_settings(model, settings); refused != Obstacle::kNone) {
+  if (const Obstacle refused = refused_by_settings(model, settings, e);
+      refused != Obstacle::kNone) {
     e.obstacle = refused;
     e.obstacle_certain = true;
   }

@@ -146,6 +146,9 @@ std::shared_ptr<const Surroundings> service_surroundings(const Node& service) {
   around->memory_limit_bytes = bytes_of(service.at({"deploy", "resources", "limits", "memory"}));
   if (!around->memory_limit_bytes) around->memory_limit_bytes = bytes_of(service.find("mem_limit"));
   around->read_only_root = has_text(service.find("read_only"), "true");
+  if (const Node* profiles = service.find("profiles")) {
+    for (const NodePtr& item : profiles->items) around->profiles.emplace_back(item->scalar());
+  }
   const Node* user = service.find("user");
   if (const auto id = number_of(user)) around->run_as_user = {id->value, user->where};
   if (const Node* volumes = service.find("volumes")) {

@@ -113,6 +113,7 @@ struct Surroundings {
   std::vector<std::string> own_services;  ///< those that select the pod, of any kind
   std::vector<Exposure> exposures;
   std::vector<std::string> starts_after_healthy;  ///< Compose: depends_on service_healthy
+  std::vector<std::string> profiles;  ///< Compose: runs only where one of these is asked for
 
   std::vector<SourceText> annotations;  ///< values of kvbudget.io/ignore
   std::optional<SourceText> load;       ///< value of kvbudget.io/workload

@@ -118,6 +118,40 @@ TEST_CASE("a cache of given bytes ignores the utilisation but not the card") {
   CHECK(e.verdict == Verdict::kOutOfMemory);
 }
 
+TEST_CASE("the start check reads the utilisation beside a cache of fixed size too") {
+  EngineSettings settings = engine_of(8192);
+  settings.kv_cache_memory_bytes = 4 * kGiB;
+  settings.gpu_memory_utilization = 0.999;
+  const Estimate e = estimate(model_of(8), settings, kCard);
+  CHECK(e.obstacle == Obstacle::kBudgetExceedsFree);
+  CHECK(e.verdict == Verdict::kRefuses);
+}
+
+TEST_CASE("blocks set by hand fix the cache whatever the budget") {
+  EngineSettings settings = engine_of(8192);
+  settings.num_gpu_blocks_override = 600;
+  const Estimate few = estimate(model_of(8), settings, kCard);
+  CHECK(few.verdict == Verdict::kStarts);
+  CHECK(few.best.longest_request == 599 * 16);
+  settings.num_gpu_blocks_override = 20'000;  // of 1 MiB
+  const Estimate many = estimate(model_of(8), settings, kCard);
+  CHECK(many.obstacle == Obstacle::kCacheExceedsMemory);
+  CHECK(many.verdict == Verdict::kOutOfMemory);
+}
+
+TEST_CASE("fewer sequences are proposed where those in force find no memory") {
+  EngineSettings settings = engine_of(8192);
+  settings.release = {2600};
+  settings.model_runner_v2 = true;
+  settings.gpu_memory_utilization = 0.95;
+  settings.max_num_seqs = settings.max_num_batched_tokens = 8192;
+  REQUIRE(estimate(model_of(8), settings, kCard).obstacle == Obstacle::kSamplerExceedsMemory);
+  const uint32_t fewer = fewer_sequences(model_of(8), settings, kCard);
+  CHECK(fewer == 512);
+  settings.max_num_seqs = fewer;
+  CHECK(estimate(model_of(8), settings, kCard).obstacle == Obstacle::kNone);
+}
+
 TEST_CASE("heads that do not divide are refused before any memory counts") {
   EngineSettings settings = engine_of(8192);
   settings.tensor_parallel = 3;

@@ -203,6 +203,27 @@ TEST_CASE("recurrent state needs a block per sequence with whole graphs from 0.2
   CHECK(estimate(model, settings, kHopper).verdict == Verdict::kStarts);
 }
 
+TEST_CASE("aligned blocks have to fit one step from 0.17 to 0.26") {
+  ModelShape model = decoder();
+  LayerCache& state = model.caches.back();
+  state.kind = CacheKind::kMamba;
+  state.state = {{{64, 128, 128}, 0}};
+  EngineSettings settings = engine(2600);
+  settings.mamba_cache_mode = "align";
+  settings.max_num_seqs = 8;
+  const uint32_t block = estimate(model, settings, kHopper).attention_block_tokens();
+  REQUIRE(block > 16);
+  settings.max_num_batched_tokens = block;
+  CHECK(estimate(model, settings, kHopper).obstacle == Obstacle::kNone);
+  settings.max_num_batched_tokens = block - 1;
+  CHECK(estimate(model, settings, kHopper).obstacle == Obstacle::kBlockExceedsBatch);
+  settings.release = {2700};
+  CHECK(estimate(model, settings, kHopper).obstacle == Obstacle::kNone);
+  settings.release = {2600};
+  settings.prefix_caching = false;
+  CHECK(estimate(model, settings, kHopper).obstacle == Obstacle::kNone);
+}
+
 TEST_CASE("the old engine keeps every token of sliding layers") {
   ModelShape model = decoder();
   for (LayerCache& layer : model.caches) {
