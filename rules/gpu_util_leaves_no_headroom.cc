@@ -3,6 +3,8 @@
 
 #include "lint/memory/format.h"
 #include "lint/rule.h"
+#include "rules/memory_notes.h"
+#include "rules/obstacle_rule.h"
 #include "rules/propose.h"
 
 namespace kvbudget {
@@ -30,19 +32,21 @@ void check(const Deployment& d, Reporter& reporter) {
   // finding.
   if (!d.estimate) return;
   const memory::Estimate& e = *d.estimate;
-  if (e.obstacle != memory::Obstacle::kNone && !memory::is_beside_budget(e.obstacle)) return;
-  const uint64_t left = e.total_bytes - std::min(e.requested_bytes, e.total_bytes);
+  const bool named_here = rule_of_obstacle(d) == "KVB106";
+  if (e.obstacle != memory::Obstacle::kNone && !named_here) return;
+  const uint64_t left = left_beside_budget(d);
   const uint64_t wanted = memory::add(e.outside.best, kFragmentationBytes);
-  if (left >= wanted && d.engine.gpu_memory_utilization < kAlwaysTooHigh) return;
+  if (!named_here && left >= wanted && d.engine.gpu_memory_utilization < kAlwaysTooHigh) return;
   Diagnostic& finding = reporter.report(
       d.where_of("gpu-memory-utilization"),
       "gpu-memory-utilization " + memory::decimal_text(d.engine.gpu_memory_utilization, 3) +
           " leaves " + memory::gib_text(left) + " of " + d.gpu->name +
           " outside the engine's budget; CUDA contexts" +
           (e.term("cuda_graphs")->in_budget ? "" : ", CUDA graphs") +
-          " and fragmentation need about " + memory::gib_text(wanted));
-  if (left < wanted) {
-    propose(d, wanted, finding);
+          " and fragmentation need about " + memory::gib_text(wanted) +
+          (named_here && left >= wanted ? ", at worst " + memory::gib_text(e.outside.high) : ""));
+  if (named_here || left < wanted) {
+    propose(d, named_here ? std::max(wanted, e.outside.high) : wanted, finding);
   } else {
     finding.notes.push_back({"the engine starts only if all but this is free when it does", {}});
   }

@@ -1,13 +1,13 @@
 #include "lint/memory/format.h"
 #include "lint/rule.h"
 #include "rules/memory_notes.h"
+#include "rules/obstacle_rule.h"
 
 namespace kvbudget {
 namespace {
 
 void check(const Deployment& d, Reporter& reporter) {
-  if (!d.estimate || d.estimate->obstacle != memory::Obstacle::kContextTooLong) return;
-  if (!d.settings.has("max-model-len")) return;
+  if (rule_of_obstacle(d) != "KVB103") return;
   const memory::Estimate& e = *d.estimate;
   Diagnostic& finding =
       reporter.report(d.where_of("max-model-len"),

@@ -45,6 +45,13 @@ std::string longest_text(const memory::Estimate& estimate) {
                       : "the longest that fits is " + with_commas(longest);
 }
 
+uint64_t left_beside_budget(const Deployment& d) {
+  const memory::Estimate& e = *d.estimate;
+  const uint64_t cache = memory::fixed_cache_bytes(d.engine, e);
+  return memory::less(e.total_bytes, cache != 0 ? memory::add(e.used.best, cache)
+                                                : memory::requested_bytes(d.engine, e.total_bytes));
+}
+
 uint64_t proposed_length(const Deployment& d) {
   const uint64_t block = std::max<uint64_t>(d.engine.block_tokens, 1);
   const uint64_t safe = d.estimate->low.longest_context / block * block;
@@ -55,11 +62,7 @@ uint64_t proposed_length(const Deployment& d) {
 void propose_length(const Deployment& d, Diagnostic& finding) {
   const uint64_t length = proposed_length(d);
   if (length == 0) return;
-  if (!d.settings.has("max-model-len")) {
-    finding.notes.push_back({"add --max-model-len=" + std::to_string(length), {}});
-    return;
-  }
-  propose_value(d, "max-model-len", std::to_string(length), finding);
+  suggest_value(d, "max-model-len", std::to_string(length), finding);
 }
 
 }  // namespace kvbudget

@@ -20,6 +20,9 @@ Severity severity_of(const memory::Estimate& estimate);
 /// "about 28,016 tokens": the longest request that fits, for messages.
 std::string longest_text(const memory::Estimate& estimate);
 
+/// What the card has beside the engine's budget, or beside a cache of fixed size and the rest.
+uint64_t left_beside_budget(const Deployment& d);
+
 /// A max-model-len to propose: the longest that fits at the pessimistic end, in whole blocks. 0
 /// when no length worth proposing does.
 uint64_t proposed_length(const Deployment& d);

@@ -3,6 +3,7 @@
 #include "lint/memory/suggest.h"
 #include "lint/rule.h"
 #include "rules/memory_notes.h"
+#include "rules/obstacle_rule.h"
 #include "rules/propose.h"
 
 namespace kvbudget {
@@ -12,16 +13,11 @@ namespace {
 void propose_utilization(const Deployment& d, Diagnostic& finding) {
   const double utilization = memory::smallest_utilization(*d.shape, d.engine, d.card());
   if (utilization == 0.0) return;
-  const std::string text = memory::decimal_text(utilization, 2);
-  if (!d.settings.has("gpu-memory-utilization")) {
-    finding.notes.push_back({"add --gpu-memory-utilization=" + text, {}});
-    return;
-  }
-  propose_value(d, "gpu-memory-utilization", text, finding);
+  suggest_value(d, "gpu-memory-utilization", memory::decimal_text(utilization, 2), finding);
 }
 
 void check(const Deployment& d, Reporter& reporter) {
-  if (!d.estimate || d.estimate->obstacle != memory::Obstacle::kNoRoomForCache) return;
+  if (rule_of_obstacle(d) != "KVB102") return;
   const memory::Estimate& e = *d.estimate;
   Diagnostic& finding = reporter.report(
       d.where_of("gpu-memory-utilization"),

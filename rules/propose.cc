@@ -46,4 +46,10 @@ void propose_argument(const Deployment& d, const std::string& argument, Diagnost
   finding.fix = std::move(fix);
 }
 
+void suggest_value(const Deployment& d, std::string_view setting, const std::string& value,
+                   Diagnostic& finding) {
+  if (d.settings.has(setting)) return propose_value(d, setting, value, finding);
+  finding.notes.push_back({"add --" + std::string(setting) + "=" + value, {}});
+}
+
 }  // namespace kvbudget

@@ -17,4 +17,8 @@ void propose_value(const Deployment& d, std::string_view setting, const std::str
 /// Proposes one more argument (unsafe), behind the last one of a list that the file spells out.
 void propose_argument(const Deployment& d, const std::string& argument, Diagnostic& finding);
 
+/// The same, but says to add the flag where the file does not state the setting.
+void suggest_value(const Deployment& d, std::string_view setting, const std::string& value,
+                   Diagnostic& finding);
+
 }  // namespace kvbudget

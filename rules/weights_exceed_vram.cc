@@ -2,6 +2,7 @@
 #include "lint/memory/suggest.h"
 #include "lint/rule.h"
 #include "rules/memory_notes.h"
+#include "rules/obstacle_rule.h"
 
 namespace kvbudget {
 namespace {
@@ -15,7 +16,7 @@ std::string split_text(const memory::EngineSettings& engine) {
 }
 
 void check(const Deployment& d, Reporter& reporter) {
-  if (!d.estimate || d.estimate->obstacle != memory::Obstacle::kWeightsExceedBudget) return;
+  if (rule_of_obstacle(d) != "KVB101") return;
   const memory::Estimate& e = *d.estimate;
   const memory::Interval& weights = e.term("weights")->bytes;
   const bool loads = weights.best <= e.total_bytes;

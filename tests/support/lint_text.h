@@ -19,7 +19,8 @@ using LineRules = std::set<std::pair<uint32_t, std::string>>;
 /// of a line.
 LineRules expected(std::string_view text);
 
-/// The findings of all rules on a text, as if it stood in a file of that name.
+/// The findings of all rules on a text, as if it stood in a file of that name, with the options of
+/// its `# options:` line.
 LineRules found(const std::string& path, const std::string& text);
 
 /// A text with all that was found in it.
