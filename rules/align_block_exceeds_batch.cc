@@ -2,6 +2,7 @@
 #include "lint/rule.h"
 #include "rules/obstacle_rule.h"
 #include "rules/propose.h"
+#include "rules/version_text.h"
 
 namespace kvbudget {
 namespace {
@@ -16,7 +17,7 @@ void check(const Deployment& d, Reporter& reporter) {
                           memory::with_commas(d.engine.max_num_batched_tokens) +
                           (d.settings.has("max-num-batched-tokens") ? "" : " (the default)") +
                           " cannot fill one; the engine refuses to start",
-                      d.version_assumed ? Severity::kWarning : Severity::kError);
+                      exact_severity(d));
   suggest_value(d, "max-num-batched-tokens", std::to_string(block), finding);
   finding.notes.push_back({"or --no-enable-prefix-caching", {}});
 }

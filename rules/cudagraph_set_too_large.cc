@@ -6,6 +6,7 @@
 #include "rules/memory_notes.h"
 #include "rules/obstacle_rule.h"
 #include "rules/propose.h"
+#include "rules/version_text.h"
 
 namespace kvbudget {
 namespace {
@@ -35,7 +36,7 @@ bool report_contradiction(const Deployment& d, const std::vector<int64_t>& sizes
                   "cudagraph-capture-sizes end at " + std::to_string(top) +
                       ", max-cudagraph-capture-size is " + std::to_string(*largest) +
                       "; the engine refuses to start unless they agree",
-                  d.version_assumed ? Severity::kWarning : Severity::kError);
+                  exact_severity(d));
   return true;
 }
 
