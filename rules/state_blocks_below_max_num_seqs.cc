@@ -24,7 +24,11 @@ void check(const Deployment& d, Reporter& reporter) {
       severity_of(e));
   add_budget_notes(d, finding);
   const uint32_t fewer = memory::fewer_sequences(*d.shape, d.engine, d.card());
-  if (fewer != 0) suggest_value(d, "max-num-seqs", std::to_string(fewer), finding);
+  if (fewer == 0) return;
+  suggest_value(d, "max-num-seqs", std::to_string(fewer), finding);
+  if (!d.settings.has("max-num-seqs")) {
+    propose_argument(d, "--max-num-seqs=" + std::to_string(fewer), finding);
+  }
 }
 
 }  // namespace
