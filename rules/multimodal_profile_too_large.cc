@@ -1,7 +1,10 @@
+#include <algorithm>
+
 #include "lint/memory/format.h"
 #include "lint/rule.h"
 #include "rules/memory_notes.h"
 #include "rules/obstacle_rule.h"
+#include "rules/propose.h"
 #include "rules/what_if.h"
 
 namespace kvbudget {
@@ -50,7 +53,29 @@ bool matters(const Deployment& d, const memory::Estimate& text_only) {
          static_cast<double>(peak) > kLargeShare * static_cast<double>(e.available.best);
 }
 
+// EncoderDecoderModelRunner.profile_run (vllm/worker/enc_dec_model_runner.py, to 0.10) feeds an
+// item for every sequence: with 256 of them Llama 3.2 Vision ran out of memory on cards that hold
+// it four times (issues 9445, 10034), and vLLM's own example for it takes 16.
+constexpr uint32_t kSequencesThatFit = 16;
+
+bool feeds_every_sequence(const Deployment& d) {
+  return d.engine.v0_engine && d.shape && d.shape->multimodal && d.engine.vision_encoder &&
+         std::any_of(d.shape->caches.begin(), d.shape->caches.end(),
+                     [](const auto& cache) { return cache.kind == memory::CacheKind::kCross; });
+}
+
+void check_every_sequence(const Deployment& d, Reporter& reporter) {
+  if (!feeds_every_sequence(d) || d.engine.max_num_seqs <= kSequencesThatFit) return;
+  Diagnostic& finding = reporter.report(
+      d.where_of("max-num-seqs"),
+      "the profile run of this release takes an image for each of max-num-seqs " +
+          std::to_string(d.engine.max_num_seqs) +
+          (d.settings.has("max-num-seqs") ? "" : " (the default)") + " sequences at once");
+  suggest_value(d, "max-num-seqs", std::to_string(kSequencesThatFit), finding);
+}
+
 void check(const Deployment& d, Reporter& reporter) {
+  check_every_sequence(d, reporter);
   if (!d.estimate || !d.shape->multimodal || d.shape->encoder.item_tokens == 0) return;
   if (!d.engine.vision_encoder || !d.engine.profile_encoders || d.engine.v0_engine) return;
   const memory::Estimate text_only = what_if_text_only(d);
@@ -96,10 +121,11 @@ on no encoder weights. Only for encoders whose largest item is known.
 `mm-processor-kwargs`. `skip-mm-profiling` only moves the failure to the first large image.
 
 ## Since which engine version
-0.8, the V1 engine.
+0.8, the V1 engine. Encoder-decoder models of the V0 engine (Llama 3.2 Vision) profile an image for each of
+`max-num-seqs` sequences, which is said where there are more than 16.
 
 ## References
-vllm/multimodal/profiling.py; vLLM issues 12604, 16570, 18550, 22173, 38459.
+vllm/multimodal/profiling.py; vllm/worker/enc_dec_model_runner.py, 0.10; vLLM issues 9445, 10034, 12604, 16570, 18550, 22173, 38459.
 )md",
     .bad = R"yaml(
 apiVersion: v1

@@ -137,8 +137,8 @@ void judge(Estimate& e, const ModelShape& model, const EngineSettings& settings,
                    e.warm_up.*end, beside.*end, total, requested_bytes(settings, total)});
   };
   e.obstacle_certain = at(plans.high, &Interval::low, high_total) != Obstacle::kNone;
-  e.obstacle = e.obstacle_certain ? at(plans.best, &Interval::best, gpu.total_bytes)
-                                  : at(plans.low, &Interval::high, low_total);
+  e.obstacle = at(plans.best, &Interval::best, gpu.total_bytes);
+  if (e.obstacle == Obstacle::kNone) e.obstacle = at(plans.low, &Interval::high, low_total);
   if (const Obstacle refused = refused_by_settings(model, settings, e);
       refused != Obstacle::kNone) {
     e.obstacle = refused;

@@ -12,8 +12,8 @@ struct Plans {
 };
 
 /// Fills in verdict, obstacle and obstacle_certain of an estimate whose other figures are there.
-/// An obstacle at the optimistic end is certain, and is named as the likely end meets it; one at
-/// the pessimistic end alone is a possibility.
+/// An obstacle at the optimistic end is certain. The one that is named is that of the likely
+/// figures, or of the pessimistic end where only that meets one.
 void judge(Estimate& e, const ModelShape& model, const EngineSettings& settings,
            const GpuMemory& gpu, const Plans& plans);
 
