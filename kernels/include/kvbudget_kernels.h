@@ -27,7 +27,8 @@ typedef enum kvb_status {
   KVB_INVALID_ARGUMENT = 1, /* a struct contradicts itself; see kvb_explain_* */
   KVB_UNSUPPORTED = 2,      /* well-formed, but this library or machine cannot do it */
   KVB_CUDA_UNAVAILABLE = 3, /* built without CUDA, no driver, or no device */
-  KVB_CUDA_ERROR = 4        /* a launch failed */
+  KVB_CUDA_ERROR = 4,       /* a launch failed */
+  KVB_OUT_OF_MEMORY = 5     /* a CPU twin could not allocate its scratch memory */
 } kvb_status;
 
 enum kvb_type { /* values of layout::ElementType */
@@ -94,6 +95,39 @@ typedef struct kvb_quantize_args {
 KVB_API int kvb_quantize_kv(const kvb_quantize_args* args, void* stream);
 KVB_API int kvb_quantize_kv_cpu(const kvb_quantize_args* args, void* stream);
 KVB_API const char* kvb_explain_quantize_kv(const kvb_quantize_args* args);
+
+/* One step of attention for sequences whose keys and values lie in pages: softmax(q k^T) v over
+ * each sequence's tokens, split over many workers and merged. */
+typedef struct kvb_decode_args {
+  uint32_t struct_bytes;
+  uint32_t abi_version;
+  kvb_pages pages;
+  const void* queries; /* [query tokens of all sequences, num_query_heads, head_dim] */
+  void* output;        /* the same shape */
+  int64_t query_token_stride, query_head_stride; /* elements */
+  int64_t output_token_stride, output_head_stride;
+  float* lse; /* [query tokens, num_query_heads]: natural log of the sum; may be NULL */
+  const int32_t* block_table; /* [num_sequences, block_table_stride] */
+  int64_t block_table_stride;
+  const int32_t* lengths;      /* [num_sequences] cached tokens, the new ones included */
+  const int32_t* query_starts; /* [num_sequences + 1]; NULL: query_tokens each */
+  const float* sinks;          /* [num_query_heads] logits without a value; may be NULL */
+  int32_t num_sequences;
+  int32_t num_query_heads; /* 1 to 16 times num_kv_heads */
+  int32_t query_tokens;    /* 1 to 8: the most of any sequence, its last tokens */
+  int32_t query_type;      /* bfloat16 or float16 (CPU: float32 too) */
+  int32_t output_type;     /* float32, float16, bfloat16 */
+  float softmax_scale;
+  float soft_cap;      /* 0: none; else cap * tanh(score / cap) */
+  int32_t window;      /* 0: none; else a query sees this many tokens, itself included */
+  int32_t num_threads; /* CPU: 0 for all */
+  int32_t max_length;  /* no sequence is longer; bounds the block table */
+} kvb_decode_args;
+
+/* lengths beyond max_length, or blocks beyond the pages, are the caller's fault and not looked for:
+ * they lie in device memory. The CPU twin checks them. */
+KVB_API int kvb_decode_cpu(const kvb_decode_args* args, void* stream);
+KVB_API const char* kvb_explain_decode(const kvb_decode_args* args);
 
 KVB_API uint32_t kvb_abi_version(void);
 KVB_API const char* kvb_status_name(int status);
