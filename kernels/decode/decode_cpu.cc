@@ -17,8 +17,6 @@
 namespace kvbudget::kernels {
 namespace {
 
-constexpr float kLog2E = 1.44269504f;
-
 DecodeLoop loop_of(CpuIsa isa) {
   switch (isa) {
     case CpuIsa::kAvx512:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/common/cpu_isa.h"
+#include "kernels/decode/numbers.h"
 #include "kernels/include/kvbudget_kernels.h"
 
 namespace kvbudget::kernels {
@@ -10,9 +11,6 @@ namespace kvbudget::kernels {
 constexpr int32_t kMaxQueryTokens = 8;
 constexpr int32_t kMaxGroup = 16;
 constexpr int32_t kMaxRows = kMaxQueryTokens * kMaxGroup;
-
-/// Statistics start here instead of at minus infinity: differences stay finite.
-constexpr float kLowestScore = -1e30f;
 
 struct DecodeRange {
   const kvb_pages* pages;

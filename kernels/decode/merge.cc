@@ -9,9 +9,6 @@
 namespace kvbudget::kernels {
 namespace {
 
-constexpr float kLog2E = 1.44269504f;
-constexpr float kLn2 = 0.693147181f;
-
 void store(const kvb_decode_args& a, int64_t token, int32_t head, const float* row) {
   const int64_t at = token * a.output_token_stride + head * a.output_head_stride;
   const int32_t dim = a.pages.head_dim;

@@ -96,6 +96,17 @@ KVB_API int kvb_quantize_kv(const kvb_quantize_args* args, void* stream);
 KVB_API int kvb_quantize_kv_cpu(const kvb_quantize_args* args, void* stream);
 KVB_API const char* kvb_explain_quantize_kv(const kvb_quantize_args* args);
 
+/* How decode divides its work on the GPU; kvb_plan_decode fills it in. The CPU needs none. */
+typedef struct kvb_decode_plan {
+  uint32_t struct_bytes;
+  uint32_t abi_version;
+  const int32_t* work;     /* device copy of what kvb_plan_decode wrote */
+  void* workspace;         /* device memory, 16-byte aligned, of at least workspace_bytes */
+  int64_t workspace_bytes; /* needed (after planning), there is (when decoding) */
+  int32_t num_work;        /* pieces; the grid, also where fewer are in use */
+  int32_t split_tokens;    /* of one piece, a multiple of 64 */
+} kvb_decode_plan;
+
 /* One step of attention for sequences whose keys and values lie in pages: softmax(q k^T) v over
  * each sequence's tokens, split over many workers and merged. */
 typedef struct kvb_decode_args {
@@ -118,14 +129,23 @@ typedef struct kvb_decode_args {
   int32_t query_type;      /* bfloat16 or float16 (CPU: float32 too) */
   int32_t output_type;     /* float32, float16, bfloat16 */
   float softmax_scale;
-  float soft_cap;      /* 0: none; else cap * tanh(score / cap) */
-  int32_t window;      /* 0: none; else a query sees this many tokens, itself included */
-  int32_t num_threads; /* CPU: 0 for all */
-  int32_t max_length;  /* no sequence is longer; bounds the block table */
+  float soft_cap;       /* 0: none; else cap * tanh(score / cap) */
+  int32_t window;       /* 0: none; else a query sees this many tokens, itself included */
+  int32_t num_threads;  /* CPU: 0 for all */
+  int32_t max_length;   /* no sequence is longer; bounds the block table */
+  kvb_decode_plan plan; /* GPU only */
 } kvb_decode_args;
+
+/* Divides the sequences into pieces for about `target_ctas` resident blocks of threads (four per
+ * multiprocessor). lengths and query_starts are host memory here. Writes num_sequences + 1 first
+ * pieces, then `capacity` pairs (sequence, split), -1 where unused, to `work`: that many int32. A
+ * captured graph keeps its grid: plan with the same capacity and target each step, copy `work`. */
+KVB_API int kvb_plan_decode(const kvb_decode_args* args, int32_t target_ctas, int32_t* work,
+                            int32_t capacity, kvb_decode_plan* plan);
 
 /* lengths beyond max_length, or blocks beyond the pages, are the caller's fault and not looked for:
  * they lie in device memory. The CPU twin checks them. */
+KVB_API int kvb_decode(const kvb_decode_args* args, void* stream);
 KVB_API int kvb_decode_cpu(const kvb_decode_args* args, void* stream);
 KVB_API const char* kvb_explain_decode(const kvb_decode_args* args);
 

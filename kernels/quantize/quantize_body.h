@@ -25,7 +25,7 @@ struct QuantizeWarp {
   W& w;
   const kvb_quantize_args& a;
 
-  KVB_HD void run(int64_t token, int32_t head) {
+  KVB_HD_BODY void run(int64_t token, int32_t head) {
     const int64_t slot = w.load_uniform(a.slots + token);
     if (slot < 0) return;
     const kvb_pages& pages = a.pages;
@@ -64,8 +64,8 @@ struct QuantizeWarp {
 
  private:
   /// 8 elements of each active lane as floats; inactive lanes get zeros.
-  KVB_HD void load_unit(int64_t token, int32_t head, const Bool& is_value, const U32& first_unit,
-                        int i, const Bool& active, F32* x) {
+  KVB_HD_BODY void load_unit(int64_t token, int32_t head, const Bool& is_value,
+                             const U32& first_unit, int i, const Bool& active, F32* x) {
     const int64_t width = a.type == KVB_FLOAT32 ? 4 : 2;
     const uint64_t keys =
         w.address(a.keys) +
@@ -100,8 +100,8 @@ struct QuantizeWarp {
   }
 
   template <ElementType kType>
-  KVB_HD void store(const PageRow& row, const Bool& is_value, const U32& first_unit, U32 amax,
-                    const Bool* active, const F32 (*x)[kUnitElements]) {
+  KVB_HD_BODY void store(const PageRow& row, const Bool& is_value, const U32& first_unit, U32 amax,
+                         const Bool* active, const F32 (*x)[kUnitElements]) {
     const kvb_pages& pages = a.pages;
     const bool per_token =
         pages.scales == KVB_SCALES_TOKEN_HEAD_E8M0 || pages.scales == KVB_SCALES_TOKEN_HEAD_F32;
@@ -148,8 +148,8 @@ struct QuantizeWarp {
     }
   }
 
-  KVB_HD void store_scale(const PageRow& row, const Bool& is_value, const U32& first_unit,
-                          const U32& code) {
+  KVB_HD_BODY void store_scale(const PageRow& row, const Bool& is_value, const U32& first_unit,
+                               const U32& code) {
     const uint64_t offset = static_cast<uint64_t>(scale_offset(a.pages, row));
     const uint64_t keys = w.address(a.pages.key_scales) + offset;
     const uint64_t values = w.address(a.pages.value_scales) + offset;
