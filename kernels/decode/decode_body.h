@@ -66,7 +66,6 @@ struct DecodeWarp {
   struct State {
     U32 queries[kColumnTiles][kSteps][2];
     F32 score_scale[kColumnTiles][2];  ///< by the lane's columns 2t, 2t + 1
-    U32 first[kColumnTiles][2], limit[kColumnTiles][2];
     F32 output[kColumnTiles][kSteps][4];
     F32 score_max[kColumnTiles][2], weight_max[kColumnTiles][2], sum[kColumnTiles][2];
   };
@@ -80,25 +79,32 @@ struct DecodeWarp {
     const int count = first < end ? (end - first + kWarps - 1) / kWarps : 0;
     Tile tile;
     U32 ids = w.constant(0u);
+    PageRow row{};
     if (count > 0) {
       ids = load_ids(first, end);
-      load(first, w.broadcast(ids, 0), &tile);
+      row = row_of(first, w.broadcast(ids, 0));
+      load_keys(row, &tile);
+      load_scales(row, &tile);
+      load_values(row, &tile);
     }
     for (int k = 0; k < count; ++k) {
+      // Each part of the next tile is fetched as soon as its registers are free.
       const int at = first + k * kWarps;
+      const bool more = k + 1 < count;
       F32 scores[kColumnTiles][4];
       score(s, tile, scores);
-      Tile now;
-      copy_rest(tile, &now);
-      if (k + 1 < count) {
+      if (more) {
         if ((k + 1) % 32 == 0) ids = load_ids(at + kWarps, end);
-        load(at + kWarps, w.broadcast(ids, (k + 1) % 32), &tile);
+        row = row_of(at + kWarps, w.broadcast(ids, (k + 1) % 32));
+        load_keys(row, &tile);
       }
       U32 weights[kColumnTiles][2];
-      weigh(now, at * kTileTokens, scores, &s, weights);
+      weigh(tile, at * kTileTokens, scores, &s, weights);
+      if (more) load_scales(row, &tile);
       if (at * kTileTokens < lowest_token() || (at + 1) * kTileTokens > work.length)
-        clear_unseen(at * kTileTokens, &now);
-      add_values(now, weights, &s);
+        clear_unseen(at * kTileTokens, &tile);
+      add_values(tile, weights, &s);
+      if (more) load_values(row, &tile);
     }
     publish(&s);
   }
@@ -140,14 +146,16 @@ struct DecodeWarp {
   /// Queries as B fragments, each row brought to below 2 by a power of two that its scores get
   /// back: binary16 then neither overflows nor loses small rows.
   KVB_HD_BODY void prepare(State* s) {
+    KVB_UNROLL
     for (int n = 0; n < kColumnTiles; ++n) {
       const uint32_t first = static_cast<uint32_t>(work.first_column + 8 * n);
       F32 x[kSteps][4];
       load_queries(first, x);
       F32 most = w.constant(0.f);
-      for (const auto& step : x)
-        for (const F32& value : step)
-          most = w.each([](float m, float v) { return fmaxf(m, fabsf(v)); }, most, value);
+      KVB_UNROLL
+      for (const auto& step : x) KVB_UNROLL
+      for (const F32& value : step)
+        most = w.each([](float m, float v) { return fmaxf(m, fabsf(v)); }, most, value);
       most = w.each(Maximum{}, most, w.shuffle_xor(most, 1));
       most = w.each(Maximum{}, most, w.shuffle_xor(most, 2));
       const F32 power = w.each(
@@ -157,23 +165,26 @@ struct DecodeWarp {
           },
           most);
       const F32 inverse = w.each([](float p) { return p < 0x1p-125f ? 0x1p125f : 1.f / p; }, power);
+      KVB_UNROLL
       for (int k = 0; k < kSteps; ++k) {
+        KVB_UNROLL
         for (int half = 0; half < 2; ++half)
           s->queries[n][k][half] = w.pack(w.each(Product{}, x[k][2 * half], inverse),
                                           w.each(Product{}, x[k][2 * half + 1], inverse));
       }
+      KVB_UNROLL
       for (int j = 0; j < 2; ++j) {
         const U32 source =
             w.each([=](uint32_t t) { return (2 * t + static_cast<uint32_t>(j)) * 4; }, lane_t());
         const float scale = a.softmax_scale * kLog2E * static_scale(a.pages.key_scales) *
                             W::template kDecodeScale<kType>;
         s->score_scale[n][j] = w.each([=](float p) { return p * scale; }, w.shuffle(power, source));
-        limits(first, static_cast<uint32_t>(j), &s->first[n][j], &s->limit[n][j]);
         s->score_max[n][j] = s->weight_max[n][j] = w.constant(kLowestScore);
         s->sum[n][j] = w.constant(0.f);
       }
-      for (auto& step : s->output[n])
-        for (F32& value : step) value = w.constant(0.f);
+      KVB_UNROLL
+      for (auto& step : s->output[n]) KVB_UNROLL
+      for (F32& value : step) value = w.constant(0.f);
     }
   }
 
@@ -190,19 +201,35 @@ struct DecodeWarp {
            a.pages.scales == KVB_SCALES_TOKEN_HEAD_F32;
   }
 
-  /// Which tokens column `first` + 2t + j sees; none where there is no such row.
-  KVB_HD_BODY void limits(uint32_t first, uint32_t j, U32* begin, U32* end) {
+  /// Is there a token in the tile that some query does not see?
+  KVB_HD_BODY bool is_edge(int first_token) const {
+    const int32_t count = work.num_rows / work.group;
+    const TokenRange last = visible_tokens(work.length, count, count - 1, a.window);
+    const TokenRange first = visible_tokens(work.length, count, 0, a.window);
+    return first_token < last.begin || first_token + kTileTokens > first.end;
+  }
+
+  /// Scores of tokens that their query does not see become minus infinity. The limits are worked
+  /// out anew: only tiles at the edges need them, and in between they would take registers.
+  KVB_HD_BODY void hide_unseen(int first_token, int n, F32* scores) {
     const int32_t num_rows = work.num_rows;
     const int32_t group = work.group;
     const int32_t length = work.length;
     const int32_t window = a.window;
-    const auto range = [=](uint32_t t) {
-      const auto row = static_cast<int32_t>(first + 2 * t + j);
-      if (row >= num_rows) return TokenRange{0, 0};
-      return visible_tokens(length, num_rows / group, row / group, window);
-    };
-    *begin = w.each([=](uint32_t t) { return static_cast<uint32_t>(range(t).begin); }, lane_t());
-    *end = w.each([=](uint32_t t) { return static_cast<uint32_t>(range(t).end); }, lane_t());
+    const int32_t first_row = work.first_column + 8 * n;
+    KVB_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      const int32_t first = first_token + i / 2 * 8;
+      scores[i] = w.each(
+          [=](float score, uint32_t g, uint32_t t) {
+            const int32_t row = first_row + 2 * static_cast<int32_t>(t) + (i & 1);
+            if (row >= num_rows) return -kInfinity;
+            const TokenRange seen = visible_tokens(length, num_rows / group, row / group, window);
+            const int32_t token = first + static_cast<int32_t>(g);
+            return seen.begin <= token && token < seen.end ? score : -kInfinity;
+          },
+          scores[i], lane_g(), lane_t());
+    }
   }
 
   /// Dimensions of a lane's step k: four consecutive ones from here.
@@ -225,6 +252,7 @@ struct DecodeWarp {
     const Bool there =
         w.each([=](uint32_t g) { return static_cast<int32_t>(first + g) < num_rows; }, lane_g());
     const bool is_half = a.query_type == KVB_FLOAT16;
+    KVB_UNROLL
     for (int k = 0; k < kSteps; ++k) {
       const auto from = w.each(
           [=](uint32_t g, uint32_t t) {
@@ -236,6 +264,7 @@ struct DecodeWarp {
           lane_g(), lane_t());
       U32 words[2];
       w.load64(from, there, words);
+      KVB_UNROLL
       for (int i = 0; i < 4; ++i) {
         x[k][i] = w.each(
             [=](uint32_t pair) {
@@ -261,22 +290,28 @@ struct DecodeWarp {
     return w.load_index(table, index, there);
   }
 
-  KVB_HD_BODY void load(int tile, uint32_t block, Tile* to) {
-    const kvb_pages& p = a.pages;
-    const PageRow row{static_cast<int64_t>(block), work.kv_head,
-                      tile * kTileTokens % p.block_tokens};
-    const int64_t offset = row_offset(p, row);
-    const auto* keys = static_cast<const uint8_t*>(p.keys) + offset;
-    const auto* values = static_cast<const uint8_t*>(p.values) + offset;
-    const auto stride = static_cast<uint32_t>(p.token_stride);
+  KVB_HD_BODY PageRow row_of(int tile, uint32_t block) const {
+    return {static_cast<int64_t>(block), work.kv_head, tile * kTileTokens % a.pages.block_tokens};
+  }
+
+  KVB_HD_BODY void load_keys(const PageRow& row, Tile* to) {
+    const auto* keys = static_cast<const uint8_t*>(a.pages.keys) + row_offset(a.pages, row);
+    const auto stride = static_cast<uint32_t>(a.pages.token_stride);
+    KVB_UNROLL
     for (int i = 0; i < 2; ++i) load_keys(keys, stride, static_cast<uint32_t>(8 * i), to->keys[i]);
+  }
+
+  KVB_HD_BODY void load_values(const PageRow& row, Tile* to) {
+    const auto* values = static_cast<const uint8_t*>(a.pages.values) + row_offset(a.pages, row);
+    const auto stride = static_cast<uint32_t>(a.pages.token_stride);
+    KVB_UNROLL
     for (int i = 0; i < 4; ++i)
       load_values(values, stride, static_cast<uint32_t>(i / 2 * 8 + i % 2), to->values[i]);
-    if (token_scales()) load_scales(row, to);
   }
 
   KVB_HD_BODY void load_keys(const uint8_t* base, uint32_t stride, uint32_t first, U32* words) {
     const bool swizzle = a.pages.swizzle != 0;
+    KVB_UNROLL
     for (int c = 0; c < kDim / 64; ++c) {
       const U32 offset = w.each(
           [=](uint32_t g, uint32_t t) {
@@ -296,6 +331,7 @@ struct DecodeWarp {
 
   KVB_HD_BODY void load_values(const uint8_t* base, uint32_t stride, uint32_t first, U32* words) {
     const bool swizzle = a.pages.swizzle != 0;
+    KVB_UNROLL
     for (int c = 0; c < kDim / 128; ++c) {
       const U32 offset = w.each(
           [=](uint32_t g, uint32_t t) {
@@ -327,11 +363,13 @@ struct DecodeWarp {
   }
 
   KVB_HD_BODY void load_scales(const PageRow& row, Tile* to) {
+    if (!token_scales()) return;
     const int64_t offset = scale_offset(a.pages, row);
     const auto* keys = static_cast<const uint8_t*>(a.pages.key_scales) + offset;
     const auto* values = static_cast<const uint8_t*>(a.pages.value_scales) + offset;
     const auto stride = static_cast<uint32_t>(a.pages.scale_token_stride);
     const bool bytes = a.pages.scales == KVB_SCALES_TOKEN_HEAD_E8M0;
+    KVB_UNROLL
     for (int i = 0; i < 2; ++i) {
       const U32 at =
           w.each([=](uint32_t g) { return (g + static_cast<uint32_t>(8 * i)) * stride; }, lane_g());
@@ -348,23 +386,17 @@ struct DecodeWarp {
     }
   }
 
-  KVB_HD_BODY void copy_rest(const Tile& from, Tile* to) {
-    for (int i = 0; i < 4; ++i)
-      for (int m = 0; m < kValueWords; ++m) to->values[i][m] = from.values[i][m];
-    for (int i = 0; i < 2; ++i) {
-      to->key_scales[i] = from.key_scales[i];
-      to->value_scales[i] = from.value_scales[i];
-    }
-  }
-
   KVB_HD_BODY void score(const State& s, const Tile& tile, F32 (*scores)[4]) {
-    for (int n = 0; n < kColumnTiles; ++n)
-      for (int i = 0; i < 4; ++i) scores[n][i] = w.constant(0.f);
+    KVB_UNROLL
+    for (int n = 0; n < kColumnTiles; ++n) KVB_UNROLL
+    for (int i = 0; i < 4; ++i) scores[n][i] = w.constant(0.f);
+    KVB_UNROLL
     for (int k = 0; k < kSteps; ++k) {
       const U32 a0 = w.template halves<kType>(tile.keys[0][k], 0);
       const U32 a1 = w.template halves<kType>(tile.keys[1][k], 0);
       const U32 a2 = w.template halves<kType>(tile.keys[0][k], 1);
       const U32 a3 = w.template halves<kType>(tile.keys[1][k], 1);
+      KVB_UNROLL
       for (int n = 0; n < kColumnTiles; ++n)
         w.mma(scores[n], a0, a1, a2, a3, s.queries[n][k][0], s.queries[n][k][1]);
     }
@@ -375,31 +407,33 @@ struct DecodeWarp {
                          U32 (*weights)[2]) {
     const bool scaled = token_scales();
     const float cap = a.soft_cap * kLog2E;
-    const U32 g = lane_g();
+    const bool edge = is_edge(first_token);
+    KVB_UNROLL
     for (int n = 0; n < kColumnTiles; ++n) {
-      F32 lifted[4];  // scores plus the exponent of V's scale
+      KVB_UNROLL
       for (int i = 0; i < 4; ++i) {
         F32 x = w.each(Product{}, scores[n][i], s->score_scale[n][i & 1]);
         if (scaled) x = w.each(Product{}, x, tile.key_scales[i / 2]);
         if (cap > 0.f) x = soften(x, cap);
-        const uint32_t token = static_cast<uint32_t>(first_token + i / 2 * 8);
-        x = w.each(
-            [=](float score, uint32_t row, uint32_t first, uint32_t limit) {
-              return first <= token + row && token + row < limit ? score : -kInfinity;
-            },
-            x, g, s->first[n][i & 1], s->limit[n][i & 1]);
         scores[n][i] = x;
-        lifted[i] = x;
+      }
+      if (edge) hide_unseen(first_token, n, scores[n]);
+      F32 lifted[4];  // scores plus the exponent of V's scale
+      KVB_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        lifted[i] = scores[n][i];
         if (scaled) {
           lifted[i] = w.each(
               [](float score, uint32_t scale) {
                 return score + static_cast<float>(static_cast<int32_t>(scale >> 23) - 127);
               },
-              x, tile.value_scales[i / 2]);
+              scores[n][i], tile.value_scales[i / 2]);
         }
       }
+      KVB_UNROLL
       for (int j = 0; j < 2; ++j) raise(scores[n], lifted, scaled, n, j, s);
       F32 p[4];
+      KVB_UNROLL
       for (int i = 0; i < 4; ++i) {
         const int j = i & 1;
         const F32 weight = w.exp2(w.each(Difference{}, scores[n][i], s->score_max[n][j]));
@@ -436,6 +470,7 @@ struct DecodeWarp {
     const F32 down = w.exp2(w.each(Difference{}, s->score_max[n][j], top));
     const F32 lifted_down = w.exp2(w.each(Difference{}, s->weight_max[n][j], lifted_top));
     s->sum[n][j] = w.each(Product{}, s->sum[n][j], down);
+    KVB_UNROLL
     for (int k = 0; k < kSteps; ++k) {
       s->output[n][k][j] = w.each(Product{}, s->output[n][k][j], lifted_down);
       s->output[n][k][2 + j] = w.each(Product{}, s->output[n][k][2 + j], lifted_down);
@@ -446,6 +481,7 @@ struct DecodeWarp {
 
   KVB_HD_BODY F32 top_of(const F32& x, const F32& y, const F32& before) {
     F32 top = w.each(Maximum{}, x, y);
+    KVB_UNROLL
     for (int distance = 4; distance < 32; distance *= 2)
       top = w.each(Maximum{}, top, w.shuffle_xor(top, distance));
     return w.each(Maximum{}, top, before);
@@ -455,6 +491,7 @@ struct DecodeWarp {
   KVB_HD_BODY void clear_unseen(int first_token, Tile* tile) {
     const int low = lowest_token();
     const int high = work.length;
+    KVB_UNROLL
     for (int i = 0; i < 4; ++i) {
       const int row = first_token + i / 2 * 8 + i % 2;
       const Bool seen = w.each(
@@ -463,13 +500,16 @@ struct DecodeWarp {
             return low <= token && token < high;
           },
           lane_t());
+      KVB_UNROLL
       for (U32& word : tile->values[i])
         word = w.each([](bool keep, uint32_t x) { return keep ? x : 0; }, seen, word);
     }
   }
 
   KVB_HD_BODY void add_values(const Tile& tile, const U32 (*weights)[2], State* s) {
+    KVB_UNROLL
     for (int m = 0; m < kValueWords; ++m) {
+      KVB_UNROLL
       for (int half = 0; half < 2; ++half) {
         const uint32_t selector = half != 0 ? 0x7362 : 0x5140;
         const U32 x = w.permute(tile.values[0][m], tile.values[1][m], selector);
@@ -478,6 +518,7 @@ struct DecodeWarp {
         const U32 a1 = w.template halves<kType>(x, 1);
         const U32 a2 = w.template halves<kType>(y, 0);
         const U32 a3 = w.template halves<kType>(y, 1);
+        KVB_UNROLL
         for (int n = 0; n < kColumnTiles; ++n)
           w.mma(s->output[n][2 * m + half], a0, a1, a2, a3, weights[n][0], weights[n][1]);
       }
@@ -487,16 +528,21 @@ struct DecodeWarp {
   /// The warp's outputs, relative to the scores' maximum, to its place in shared memory.
   KVB_HD_BODY void publish(State* s) {
     const float scale = static_scale(a.pages.value_scales) * W::template kDecodeScale<kType>;
+    KVB_UNROLL
     for (int n = 0; n < kColumnTiles; ++n) {
+      KVB_UNROLL
       for (int j = 0; j < 2; ++j) {
         F32 sum = s->sum[n][j];
+        KVB_UNROLL
         for (int distance = 4; distance < 32; distance *= 2)
           sum = w.each(Sum{}, sum, w.shuffle_xor(sum, distance));
         const F32 lift =
             w.each([=](float e) { return e * scale; },
                    w.exp2(w.each(Difference{}, s->weight_max[n][j], s->score_max[n][j])));
         const uint32_t first = static_cast<uint32_t>(warp * kColumns + 8 * n + j);
+        KVB_UNROLL
         for (int k = 0; k < kSteps; ++k) {
+          KVB_UNROLL
           for (int high = 0; high < 2; ++high) {
             const U32 at = w.each(
                 [=](uint32_t g, uint32_t t) {

@@ -36,7 +36,8 @@ struct Chunk {
   alignas(64) float value_scales[kChunk];
 };
 
-template <class V, ElementType kType>
+/// `kDim` is the head dimension of rows that are not swizzled, known when compiling; 0 for any.
+template <class V, ElementType kType, int kDim>
 struct Loop {
   using F = typename V::F;
   static constexpr int kElementBytes = kType == ElementType::kBFloat16 ? 2 : 1;
@@ -45,6 +46,9 @@ struct Loop {
   const DecodeRange& r;
   const kvb_pages& pages;
   bool token_scales;
+
+  KVB_HD int dim() const { return kDim > 0 ? kDim : pages.head_dim; }
+  KVB_HD bool swizzled() const { return kDim == 0 && pages.swizzle != 0; }
 
   static KVB_HD F exp2(F x) {
     const F whole = V::round(x);
@@ -126,7 +130,7 @@ struct Loop {
   }
 
   KVB_HD void prefetch(const uint8_t* side, int first, int last) const {
-    const int row_bytes = pages.head_dim * kElementBytes;
+    const int row_bytes = dim() * kElementBytes;
     for (int t = first; t < last; ++t)
       for (int at = 0; at < row_bytes; at += kLineBytes)
         fetch_line(side + t * pages.token_stride + at);
@@ -139,7 +143,7 @@ struct Loop {
     constexpr int kChains = kRows >= 8 ? 1 : 8 / kRows > 4 ? 4 : 8 / kRows;
     F most[kRows];
     for (int row = 0; row < kRows; ++row) most[row] = V::set1(kLowestScore);
-    const int units = pages.head_dim / kUnitElements;
+    const int units = dim() / kUnitElements;
     for (int at = 0; at < chunk.count; at += V::kWidth) {
       const Ahead ahead = first_block && at % kTile == 0 ? ahead_of(chunk.begin + at) : Ahead{};
       const uint8_t* tile = chunk.keys[at / kTile] + at % kTile * pages.token_stride;
@@ -189,7 +193,7 @@ struct Loop {
     for (int t = 0; t < 8; ++t) {
       const auto plain = static_cast<uint32_t>(unit);
       const uint32_t at =
-          pages.swizzle ? layout::swizzled_unit(plain, static_cast<uint32_t>(t)) : plain;
+          swizzled() ? layout::swizzled_unit(plain, static_cast<uint32_t>(t)) : plain;
       shift[t] = 16 * static_cast<int64_t>(at);
     }
   }
@@ -217,8 +221,7 @@ struct Loop {
     for (int row = 0; row < kRows; ++row) {
       const F factor = V::set1(factors[row]);
       for (int v = 0; v < kVectors; ++v)
-        sums[row][v] =
-            V::mul(factor, V::load(output + row * pages.head_dim + first_dim + v * V::kWidth));
+        sums[row][v] = V::mul(factor, V::load(output + row * dim() + first_dim + v * V::kWidth));
     }
     for (int at = low; at < high;) {
       const int tile = at / kTile;
@@ -236,7 +239,7 @@ struct Loop {
         for (int v = 0; v < kVectors; v += 2) {
           // NOTE: 32-byte pieces at a time stay whole in a swizzled row.
           const auto unit = static_cast<uint32_t>((first_dim + v * V::kWidth) / kUnitElements);
-          const uint32_t to = pages.swizzle ? layout::swizzled_unit(unit, token) : unit;
+          const uint32_t to = swizzled() ? layout::swizzled_unit(unit, token) : unit;
           V::template load_pair<kType>(row_values + 16 * to, &value[v], &value[v + 1]);
         }
         for (int row = 0; row < kRows; ++row) {
@@ -247,15 +250,15 @@ struct Loop {
     }
     for (int row = 0; row < kRows; ++row)
       for (int v = 0; v < kVectors; ++v)
-        V::store(output + row * pages.head_dim + first_dim + v * V::kWidth, sums[row][v]);
+        V::store(output + row * dim() + first_dim + v * V::kWidth, sums[row][v]);
   }
 
   template <int kRows, int kVectors>
   void accumulate(const Chunk& chunk, const float (*weights)[kChunk], const float* factors, int low,
                   int high, bool first_block, float* output) const {
-    for (int dim = 0; dim < pages.head_dim; dim += kVectors * V::kWidth)
-      accumulate_slice<kRows, kVectors>(chunk, weights, factors, low, high, dim,
-                                        first_block && dim == 0, output);
+    for (int first = 0; first < dim(); first += kVectors * V::kWidth)
+      accumulate_slice<kRows, kVectors>(chunk, weights, factors, low, high, first,
+                                        first_block && first == 0, output);
   }
 
   template <int kRows>
@@ -283,9 +286,9 @@ struct Loop {
     low = low < 0 ? 0 : low;
     high = high > chunk.count ? chunk.count : high;
     // Rows of V outside of what any query sees may hold anything, NaN too: they are not read.
-    float* output = r.output + padded_row * pages.head_dim;
+    float* output = r.output + padded_row * dim();
     constexpr int kWide = V::kMaxRows * 2 / kRows > 8 ? 8 : V::kMaxRows * 2 / kRows;
-    if (pages.head_dim % (kWide * V::kWidth) == 0) {
+    if (dim() % (kWide * V::kWidth) == 0) {
       accumulate<kRows, kWide>(chunk, weights, factors, low, high, first_block, output);
     } else {
       constexpr int kNarrow = kWide < 4 || V::kWidth * 4 > 32 ? 2 : 4;
@@ -296,13 +299,13 @@ struct Loop {
   /// Brings outputs that were summed as even and odd dimensions into their order.
   void interleave(float* output) const {
     constexpr int kPair = 2 * V::kWidth;
-    for (int dim = 0; dim < pages.head_dim; dim += kPair) {
+    for (int first = 0; first < dim(); first += kPair) {
       float ordered[kPair];
       for (int i = 0; i < V::kWidth; ++i) {
-        ordered[2 * i] = output[dim + i];
-        ordered[2 * i + 1] = output[dim + V::kWidth + i];
+        ordered[2 * i] = output[first + i];
+        ordered[2 * i + 1] = output[first + V::kWidth + i];
       }
-      memcpy(output + dim, ordered, sizeof ordered);
+      memcpy(output + first, ordered, sizeof ordered);
     }
   }
 
@@ -321,28 +324,36 @@ struct Loop {
         if (rows == 4) take<4>(chunk, queries, row, row == 0, padded);
         if (rows == 2) take<2>(chunk, queries, row, row == 0, padded);
         if (rows == 1) take<1>(chunk, queries, row, row == 0, padded);
-        queries += rows * pages.head_dim;
+        queries += rows * dim();
         row += rows;
         padded += rows;
       }
     }
     if constexpr (V::kInterleaved) {
-      for (int row = 0; row < padded; ++row) interleave(r.output + row * pages.head_dim);
+      for (int row = 0; row < padded; ++row) interleave(r.output + row * dim());
     }
   }
 };
 
-template <class V>
-static void run_loop(const DecodeRange& range) {
+template <class V, ElementType kType>
+static void run_type(const DecodeRange& range) {
   const kvb_pages& pages = *range.pages;
   const bool token_scales =
       pages.scales == KVB_SCALES_TOKEN_HEAD_E8M0 || pages.scales == KVB_SCALES_TOKEN_HEAD_F32;
-  if (pages.type == KVB_BFLOAT16)
-    Loop<V, ElementType::kBFloat16>{range, pages, token_scales}.run();
-  else if (pages.type == KVB_FLOAT8_E5M2)
-    Loop<V, ElementType::kFloat8E5M2>{range, pages, token_scales}.run();
+  if (pages.head_dim == 128 && pages.swizzle == 0)
+    Loop<V, kType, 128>{range, pages, token_scales}.run();
   else
-    Loop<V, ElementType::kFloat8E4M3>{range, pages, token_scales}.run();
+    Loop<V, kType, 0>{range, pages, token_scales}.run();
+}
+
+template <class V>
+static void run_loop(const DecodeRange& range) {
+  if (range.pages->type == KVB_BFLOAT16)
+    run_type<V, ElementType::kBFloat16>(range);
+  else if (range.pages->type == KVB_FLOAT8_E5M2)
+    run_type<V, ElementType::kFloat8E5M2>(range);
+  else
+    run_type<V, ElementType::kFloat8E4M3>(range);
 }
 
 }  // namespace KVB_ISA_NAMESPACE

@@ -71,6 +71,7 @@ struct RowResult {
 template <class W, int kDim>
 KVB_HD_BODY RowResult<W, kDim> merge_parts(W& w, const PartList& parts) {
   RowResult<W, kDim> result;
+  KVB_UNROLL
   for (auto& x : result.output) x = w.constant(0.f);
   result.top = kLowestScore;
   result.sum = 0.f;
@@ -82,6 +83,7 @@ KVB_HD_BODY RowResult<W, kDim> merge_parts(W& w, const PartList& parts) {
     if (!(sum > 0.f)) continue;
     const float weight = w.exp2_uniform(w.load_uniform(statistics) - result.top);
     result.sum += weight * sum;
+    KVB_UNROLL
     for (int k = 0; k < kDim / 32; ++k) {
       const auto at =
           w.each([=](uint32_t l) { return l + 32u * static_cast<uint32_t>(k); }, w.lane());
@@ -107,6 +109,7 @@ KVB_HD_BODY void write_part(W& w, const kvb_decode_args& a, const RowResult<W, k
                             int32_t piece, int32_t token, int32_t head) {
   const int64_t row = part_row(a, piece, token, head);
   float* to = static_cast<float*>(a.plan.workspace) + row * kDim;
+  KVB_UNROLL
   for (int k = 0; k < kDim / 32; ++k) {
     const auto at =
         w.each([=](uint32_t l) { return l + 32u * static_cast<uint32_t>(k); }, w.lane());
@@ -135,6 +138,7 @@ KVB_HD_BODY void write_row(W& w, const kvb_decode_args& a, const RowResult<W, kD
     factor = down / sum;
   }
   const int64_t row = token * a.output_token_stride + head * a.output_head_stride;
+  KVB_UNROLL
   for (int k = 0; k < kDim / 32; ++k) {
     const auto at =
         w.each([=](uint32_t l) { return l + 32u * static_cast<uint32_t>(k); }, w.lane());

@@ -39,10 +39,12 @@ struct QuantizeWarp {
     Bool active[kMaxUnits];
     U32 amax = w.each([](uint32_t) { return 0u; }, lane);
     U32 nans = amax;
+    KVB_UNROLL
     for (int i = 0; i < kMaxUnits; ++i) {
       const uint32_t units = static_cast<uint32_t>(pages.head_dim / kUnitElements);
       active[i] = w.each([=](uint32_t u) { return u + 16u * i < units; }, first_unit);
       load_unit(token, head, is_value, first_unit, i, active[i], x[i]);
+      KVB_UNROLL
       for (const F32& element : x[i]) {
         amax = w.each(
             [](uint32_t m, float e) {
@@ -83,11 +85,13 @@ struct QuantizeWarp {
     w.load128(from, active, words);
     if (a.type == KVB_FLOAT32) {
       w.load128(w.each([](uint64_t f) { return f + 16; }, from), active, words + 4);
+      KVB_UNROLL
       for (int e = 0; e < kUnitElements; ++e)
         x[e] = w.each([](uint32_t bits) { return float_of(bits); }, words[e]);
       return;
     }
     const bool is_half = a.type == KVB_FLOAT16;
+    KVB_UNROLL
     for (int e = 0; e < kUnitElements; ++e) {
       const int shift = 16 * (e & 1);
       x[e] = w.each(
@@ -108,6 +112,7 @@ struct QuantizeWarp {
     F32 inverse = w.each([](uint32_t) { return 1.f; }, amax);
     F32 divisor = inverse;
     if (per_token) {
+      KVB_UNROLL
       for (int distance = 8; distance > 0; distance /= 2)
         amax = w.each([](uint32_t m, uint32_t n) { return m > n ? m : n; }, amax,
                       w.shuffle_xor(amax, distance));
@@ -124,10 +129,13 @@ struct QuantizeWarp {
     const uint64_t values = w.address(pages.values) + static_cast<uint64_t>(row_offset(pages, row));
     const uint32_t token = static_cast<uint32_t>(row.token);
     const bool swizzle = pages.swizzle != 0;
+    KVB_UNROLL
     for (int i = 0; i < kMaxUnits; ++i) {
       U32 words[2];
+      KVB_UNROLL
       for (int half = 0; half < 2; ++half) {
         words[half] = w.each([](uint32_t) { return 0u; }, first_unit);
+        KVB_UNROLL
         for (int e = 0; e < 4; ++e) {
           words[half] = w.each(
               [=](uint32_t word, float value, float inv, float div) {
