@@ -14,7 +14,7 @@ std::string message(const Deployment& d) {
                             (d.settings.has("max-num-seqs") ? "" : " (the default)");
   const std::string over = " over a vocabulary of " + memory::with_commas(d.shape->vocab_size);
   if (e.obstacle == memory::Obstacle::kActivationExceedsMemory) {
-    return start + ": sampling" + over + " is the peak of the profile run; " + e.because;
+    return start + ": sampling" + over + " is the peak; " + e.because;
   }
   return start + ": the sampler's warm-up" + over + ", contexts and graphs take about " +
          memory::gib_text(e.outside.best) + " (at most " + memory::gib_text(e.outside.high) +
@@ -28,7 +28,9 @@ void check(const Deployment& d, Reporter& reporter) {
       reporter.report(d.where_of("max-num-seqs"), message(d), severity_of(*d.estimate));
   const uint32_t fewer = memory::fewer_sequences(*d.shape, d.engine, d.card());
   if (fewer != 0) suggest_value(d, "max-num-seqs", std::to_string(fewer), finding);
-  if (fewer == 0) finding.notes.push_back({"lower gpu-memory-utilization", {}});
+  if (fewer == 0 && memory::is_beside_budget(d.estimate->obstacle)) {
+    finding.notes.push_back({"lower gpu-memory-utilization", {}});
+  }
 }
 
 }  // namespace

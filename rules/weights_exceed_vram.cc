@@ -1,4 +1,5 @@
 #include "lint/memory/format.h"
+#include "lint/memory/lora.h"
 #include "lint/memory/suggest.h"
 #include "lint/rule.h"
 #include "rules/memory_notes.h"
@@ -36,6 +37,9 @@ void check(const Deployment& d, Reporter& reporter) {
                                memory::gib_text(weights.best / 4),
                            {}});
   if (!d.shape->quantization.empty()) finding.notes.pop_back();
+  if (const uint64_t slots = memory::lora_bytes(*d.shape, d.engine, e.tightest_stage); slots != 0) {
+    finding.notes.push_back({"LoRA slots are " + memory::gib_text(slots) + " of it", {}});
+  }
 }
 
 }  // namespace

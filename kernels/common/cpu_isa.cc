@@ -15,7 +15,7 @@ bool cpu_supports(CpuIsa isa) {
     case CpuIsa::kAvx512:
       return cpu_supports(CpuIsa::kAvx2) && __builtin_cpu_supports("avx512f") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-             __builtin_cpu_supports("avx512dq");
+             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi");
   }
   return false;
 #else

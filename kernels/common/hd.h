@@ -6,6 +6,11 @@
 
 #ifdef __CUDACC__
 #define KVB_HD __host__ __device__ __forceinline__
+#define KVB_HD_BODY __host__ __device__ __forceinline__
+#define KVB_UNROLL _Pragma("unroll")
 #else
+#define KVB_UNROLL
+/// For kernel bodies: templates over a machine, which one host file alone instantiates.
+#define KVB_HD_BODY inline
 #define KVB_HD __attribute__((always_inline)) inline
 #endif

@@ -15,6 +15,8 @@ extern "C" const char* kvb_status_name(int status) {
       return "cuda: unavailable";
     case KVB_CUDA_ERROR:
       return "cuda: error";
+    case KVB_OUT_OF_MEMORY:
+      return "out of memory";
     default:
       return "unknown status";
   }

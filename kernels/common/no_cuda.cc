@@ -4,3 +4,7 @@
 extern "C" const char* kvb_cuda_state(void) { return "cuda: unavailable (built without nvcc)"; }
 
 extern "C" int kvb_quantize_kv(const kvb_quantize_args*, void*) { return KVB_CUDA_UNAVAILABLE; }
+
+extern "C" int kvb_decode(const kvb_decode_args*, void*) { return KVB_CUDA_UNAVAILABLE; }
+
+extern "C" int kvb_copy_pages(const kvb_copy_args*, void*) { return KVB_CUDA_UNAVAILABLE; }

@@ -25,7 +25,7 @@ struct QuantizeWarp {
   W& w;
   const kvb_quantize_args& a;
 
-  KVB_HD void run(int64_t token, int32_t head) {
+  KVB_HD_BODY void run(int64_t token, int32_t head) {
     const int64_t slot = w.load_uniform(a.slots + token);
     if (slot < 0) return;
     const kvb_pages& pages = a.pages;
@@ -39,10 +39,12 @@ struct QuantizeWarp {
     Bool active[kMaxUnits];
     U32 amax = w.each([](uint32_t) { return 0u; }, lane);
     U32 nans = amax;
+    KVB_UNROLL
     for (int i = 0; i < kMaxUnits; ++i) {
       const uint32_t units = static_cast<uint32_t>(pages.head_dim / kUnitElements);
       active[i] = w.each([=](uint32_t u) { return u + 16u * i < units; }, first_unit);
       load_unit(token, head, is_value, first_unit, i, active[i], x[i]);
+      KVB_UNROLL
       for (const F32& element : x[i]) {
         amax = w.each(
             [](uint32_t m, float e) {
@@ -64,8 +66,8 @@ struct QuantizeWarp {
 
  private:
   /// 8 elements of each active lane as floats; inactive lanes get zeros.
-  KVB_HD void load_unit(int64_t token, int32_t head, const Bool& is_value, const U32& first_unit,
-                        int i, const Bool& active, F32* x) {
+  KVB_HD_BODY void load_unit(int64_t token, int32_t head, const Bool& is_value,
+                             const U32& first_unit, int i, const Bool& active, F32* x) {
     const int64_t width = a.type == KVB_FLOAT32 ? 4 : 2;
     const uint64_t keys =
         w.address(a.keys) +
@@ -83,11 +85,13 @@ struct QuantizeWarp {
     w.load128(from, active, words);
     if (a.type == KVB_FLOAT32) {
       w.load128(w.each([](uint64_t f) { return f + 16; }, from), active, words + 4);
+      KVB_UNROLL
       for (int e = 0; e < kUnitElements; ++e)
         x[e] = w.each([](uint32_t bits) { return float_of(bits); }, words[e]);
       return;
     }
     const bool is_half = a.type == KVB_FLOAT16;
+    KVB_UNROLL
     for (int e = 0; e < kUnitElements; ++e) {
       const int shift = 16 * (e & 1);
       x[e] = w.each(
@@ -100,14 +104,15 @@ struct QuantizeWarp {
   }
 
   template <ElementType kType>
-  KVB_HD void store(const PageRow& row, const Bool& is_value, const U32& first_unit, U32 amax,
-                    const Bool* active, const F32 (*x)[kUnitElements]) {
+  KVB_HD_BODY void store(const PageRow& row, const Bool& is_value, const U32& first_unit, U32 amax,
+                         const Bool* active, const F32 (*x)[kUnitElements]) {
     const kvb_pages& pages = a.pages;
     const bool per_token =
         pages.scales == KVB_SCALES_TOKEN_HEAD_E8M0 || pages.scales == KVB_SCALES_TOKEN_HEAD_F32;
     F32 inverse = w.each([](uint32_t) { return 1.f; }, amax);
     F32 divisor = inverse;
     if (per_token) {
+      KVB_UNROLL
       for (int distance = 8; distance > 0; distance /= 2)
         amax = w.each([](uint32_t m, uint32_t n) { return m > n ? m : n; }, amax,
                       w.shuffle_xor(amax, distance));
@@ -124,10 +129,13 @@ struct QuantizeWarp {
     const uint64_t values = w.address(pages.values) + static_cast<uint64_t>(row_offset(pages, row));
     const uint32_t token = static_cast<uint32_t>(row.token);
     const bool swizzle = pages.swizzle != 0;
+    KVB_UNROLL
     for (int i = 0; i < kMaxUnits; ++i) {
       U32 words[2];
+      KVB_UNROLL
       for (int half = 0; half < 2; ++half) {
         words[half] = w.each([](uint32_t) { return 0u; }, first_unit);
+        KVB_UNROLL
         for (int e = 0; e < 4; ++e) {
           words[half] = w.each(
               [=](uint32_t word, float value, float inv, float div) {
@@ -148,8 +156,8 @@ struct QuantizeWarp {
     }
   }
 
-  KVB_HD void store_scale(const PageRow& row, const Bool& is_value, const U32& first_unit,
-                          const U32& code) {
+  KVB_HD_BODY void store_scale(const PageRow& row, const Bool& is_value, const U32& first_unit,
+                               const U32& code) {
     const uint64_t offset = static_cast<uint64_t>(scale_offset(a.pages, row));
     const uint64_t keys = w.address(a.pages.key_scales) + offset;
     const uint64_t values = w.address(a.pages.value_scales) + offset;

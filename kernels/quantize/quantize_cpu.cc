@@ -6,6 +6,7 @@
 #include "kernels/common/check.h"
 #include "kernels/common/page_row.h"
 #include "kernels/common/parallel_for.h"
+#include "kernels/pages/read_row.h"
 #include "kernels/quantize/check.h"
 
 namespace kvbudget::kernels {
@@ -24,8 +25,6 @@ QuantizeRow row_function(CpuIsa isa) {
   }
   return quantize_row_portable();
 }
-
-enum class Side : uint8_t { kKeys, kValues };
 
 RowTarget target_of(const kvb_pages& pages, const PageRow& row, Side side) {
   const bool keys = side == Side::kKeys;
@@ -55,6 +54,13 @@ const void* source_of(const kvb_quantize_args& a, int64_t token, int32_t head, S
 }
 
 }  // namespace
+
+void quantize_one(const kvb_pages& pages, const PageRow& row, const float* keys,
+                  const float* values) {
+  const QuantizeRow quantize_row = row_function(best_cpu_isa());
+  quantize_row(keys, KVB_FLOAT32, target_of(pages, row, Side::kKeys));
+  quantize_row(values, KVB_FLOAT32, target_of(pages, row, Side::kValues));
+}
 
 void quantize_kv_cpu(const kvb_quantize_args& a, CpuIsa isa) {
   const QuantizeRow quantize_row = row_function(isa);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/common/cpu_isa.h"
+#include "kernels/common/page_row.h"
 #include "kernels/include/kvbudget_kernels.h"
 
 namespace kvbudget::kernels {
@@ -25,6 +26,10 @@ using QuantizeRow = uint32_t (*)(const void* from, int32_t input_type, const Row
 QuantizeRow quantize_row_portable();
 QuantizeRow quantize_row_avx2();
 QuantizeRow quantize_row_avx512();
+
+/// Writes one row of K and one of V, [head_dim] floats, to a page.
+void quantize_one(const kvb_pages& pages, const PageRow& row, const float* keys,
+                  const float* values);
 
 /// The arguments have been checked.
 void quantize_kv_cpu(const kvb_quantize_args& args, CpuIsa isa);

@@ -35,7 +35,7 @@ nowhere_but() {
 
 std='^[a-z_0-9]+$'
 only kernels/layout '^kernels/layout/' "$std"
-only kernels '^kernels/' "$std|^(stdint|immintrin|cuda[a-z_0-9]*)\.h$"
+only kernels '^kernels/' "$std|^(stdint|math|immintrin|sys/mman|cuda[a-z_0-9]*)\.h$"
 only lint/memory '^(lint/memory|kernels/layout)/' "$std"
 only lint/models '^(lint/(models|engine|memory|read)|kernels/layout|cmake)/' "$std|^(llvm|nlohmann)/"
 only lint/engine '^(lint/(engine|memory|models|read)|kernels/layout|cmake)/' "$std|^nlohmann/"

@@ -20,6 +20,12 @@ void CheckedMemory::writable(const std::string& name, void* at, size_t bytes) {
   std::fill(regions_.back().known.begin(), regions_.back().known.end(), uint8_t{0});
 }
 
+void CheckedMemory::forget(const std::string& name) {
+  regions_.erase(std::remove_if(regions_.begin(), regions_.end(),
+                                [&](const Region& region) { return region.name == name; }),
+                 regions_.end());
+}
+
 void CheckedMemory::next_phase() {
   for (Region& region : regions_) std::fill(region.writer.begin(), region.writer.end(), -1);
 }

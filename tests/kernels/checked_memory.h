@@ -17,6 +17,8 @@ class CheckedMemory {
   /// Like writable, but with contents that the kernel may read.
   void readable_and_writable(const std::string& name, void* at, size_t bytes);
 
+  void forget(const std::string& name);
+
   /// Between phases (launches, barriers) all warps see each other's writes.
   void next_phase();
   void set_warp(int32_t warp) { warp_ = warp; }

@@ -35,7 +35,7 @@ class HostWarp {
   uint64_t address(const void* p) const { return reinterpret_cast<uint64_t>(p); }
 
   template <typename T>
-  T load_uniform(const T* from) {
+  T load_uniform(const T* from) const {
     T x;
     std::memcpy(&x, memory_->load(address(from), sizeof(T)), sizeof(T));
     return x;

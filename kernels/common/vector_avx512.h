@@ -1,0 +1,149 @@
+// Sixteen floats at a time: AVX-512 with VBMI (Ice Lake, Zen 4). The vocabulary of the decode
+// loops, in which a vector of K holds one dimension of 16 tokens, one of V 16 dimensions of one
+// token.
+//
+// Every FP8 value is a bfloat16, the upper half of a float. Two byte permutations look its bytes up
+// in tables of 128 entries, a shift or a mask makes floats of even and odd elements: some two
+// instructions per vector, against five by way of binary16.
+#pragma once
+
+#include <immintrin.h>
+
+#include "kernels/common/code_table.h"
+
+namespace kvbudget::kernels {
+
+struct VectorAvx512 {
+  static constexpr int kWidth = 16;
+  static constexpr int kMaxRows = 8;  ///< query rows whose accumulators fit the registers
+  /// Pairs of vectors of V hold even and odd dimensions of 2 x kWidth; so do the outputs, until
+  /// the loop's end.
+  static constexpr bool kInterleaved = true;
+  /// What a float read from an e4m3 code must be multiplied by.
+  static constexpr float kE4Scale = 1.f;
+  using F = __m512;
+  using M = __mmask16;
+
+  static KVB_HD F zero() { return _mm512_setzero_ps(); }
+  static KVB_HD F set1(float x) { return _mm512_set1_ps(x); }
+  static KVB_HD F load(const float* p) { return _mm512_loadu_ps(p); }
+  static KVB_HD void store(float* p, F x) { _mm512_storeu_ps(p, x); }
+  static KVB_HD F add(F a, F b) { return _mm512_add_ps(a, b); }
+  static KVB_HD F sub(F a, F b) { return _mm512_sub_ps(a, b); }
+  static KVB_HD F mul(F a, F b) { return _mm512_mul_ps(a, b); }
+  static KVB_HD F div(F a, F b) { return _mm512_div_ps(a, b); }
+  static KVB_HD F fma(F a, F b, F c) { return _mm512_fmadd_ps(a, b, c); }
+  static KVB_HD F max(F a, F b) { return _mm512_max_ps(a, b); }
+  static KVB_HD float sum(F x) { return _mm512_reduce_add_ps(x); }
+  static KVB_HD float largest(F x) { return _mm512_reduce_max_ps(x); }
+  /// Lane i is kept if low <= i < high, else it becomes `other`.
+  static KVB_HD F keep(F x, int low, int high, F other) {
+    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const M inside = _mm512_cmpge_epi32_mask(lane, _mm512_set1_epi32(low)) &
+                     _mm512_cmplt_epi32_mask(lane, _mm512_set1_epi32(high));
+    return _mm512_mask_blend_ps(inside, other, x);
+  }
+  static KVB_HD F round(F x) { return _mm512_roundscale_ps(x, 0); }
+  /// x times 2^n for a whole n; 0 where n is below -126.
+  static KVB_HD F scale_by_power(F x, F n) {
+    const M normal = _mm512_cmp_ps_mask(n, _mm512_set1_ps(-126.f), _CMP_GE_OQ);
+    return _mm512_maskz_scalef_ps(normal, x, n);
+  }
+
+  /// 16 bytes of each of 16 rows (kWidth tokens), transposed: f(dimension, 16 tokens).
+  template <ElementType kType, typename Fn>
+  static KVB_HD void transpose(const uint8_t* base, int64_t stride, const int64_t* shift,
+                               const Fn& f) {
+    const __m512i z0 = rows<0>(base, stride, shift);
+    const __m512i z1 = rows<1>(base, stride, shift);
+    const __m512i z2 = rows<2>(base, stride, shift);
+    const __m512i z3 = rows<3>(base, stride, shift);
+    const __m512i a0 = _mm512_unpacklo_epi16(z0, z1), a1 = _mm512_unpackhi_epi16(z0, z1);
+    const __m512i b0 = _mm512_unpacklo_epi16(z2, z3), b1 = _mm512_unpackhi_epi16(z2, z3);
+    constexpr int kStep = kType == ElementType::kBFloat16 ? 2 : 4;  // dimensions of two words
+    quad<kType>(_mm512_unpacklo_epi32(a0, b0), 0, f);
+    quad<kType>(_mm512_unpackhi_epi32(a0, b0), kStep, f);
+    quad<kType>(_mm512_unpacklo_epi32(a1, b1), 2 * kStep, f);
+    quad<kType>(_mm512_unpackhi_epi32(a1, b1), 3 * kStep, f);
+  }
+
+  /// Of 32 consecutive elements the even and the odd ones: see kInterleaved.
+  template <ElementType kType>
+  static KVB_HD void load_pair(const uint8_t* p, F* even, F* odd) {
+    if constexpr (kType == ElementType::kBFloat16) {
+      split(_mm512_loadu_si512(p), even, odd);
+    } else {
+      const __m512i twice = _mm512_set_epi8(
+          31, 31, 30, 30, 29, 29, 28, 28, 27, 27, 26, 26, 25, 25, 24, 24, 23, 23, 22, 22, 21, 21,
+          20, 20, 19, 19, 18, 18, 17, 17, 16, 16, 15, 15, 14, 14, 13, 13, 12, 12, 11, 11, 10, 10, 9,
+          9, 8, 8, 7, 7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0, 0);
+      const __m512i codes = _mm512_permutexvar_epi8(
+          twice, _mm512_castsi256_si512(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))));
+      constexpr __mmask64 kLowBytes = 0x5555555555555555;
+      const Tables t = tables<kType>();
+      const __m512i lows = _mm512_mask2_permutex2var_epi8(t.low[0], codes, kLowBytes, t.low[1]);
+      const __m512i both = _mm512_mask2_permutex2var_epi8(t.high[0], lows, ~kLowBytes, t.high[1]);
+      const __m512i sign = _mm512_set1_epi16(static_cast<int16_t>(0x8000));
+      split(_mm512_ternarylogic_epi32(both, codes, sign, kOrAnd), even, odd);
+    }
+  }
+
+ private:
+  static constexpr int kOrAnd = 0xf8;  ///< a | (b & c)
+
+  struct Tables {
+    __m512i low[2], high[2];
+  };
+
+  template <ElementType kType>
+  static KVB_HD Tables tables() {
+    const CodeTable& table = kCodeTable<kType>;
+    return {{_mm512_load_si512(table.low), _mm512_load_si512(table.low + 64)},
+            {_mm512_load_si512(table.high), _mm512_load_si512(table.high + 64)}};
+  }
+
+  /// Rows J, 4 + J, 8 + J, 12 + J in the four lanes. Tokens' swizzles repeat every 8 rows.
+  template <int J>
+  static KVB_HD __m512i rows(const uint8_t* base, int64_t stride, const int64_t* shift) {
+    const auto row = [&](int t) {
+      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(base + t * stride + shift[t % 8]));
+    };
+    const __m256i low = _mm256_inserti128_si256(_mm256_castsi128_si256(row(J)), row(4 + J), 1);
+    const __m256i high =
+        _mm256_inserti128_si256(_mm256_castsi128_si256(row(8 + J)), row(12 + J), 1);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+  }
+
+  /// `x` holds, in lane l, a pair of bytes (FP8) or one element (bfloat16) of tokens 4l to 4l + 3,
+  /// then the following pair or element of the same tokens.
+  template <ElementType kType, typename Fn>
+  static KVB_HD void quad(__m512i x, int first, const Fn& f) {
+    F a, b;
+    if constexpr (kType == ElementType::kBFloat16) {
+      const __m512i none = _mm512_setzero_si512();
+      f(first, _mm512_castsi512_ps(_mm512_unpacklo_epi16(none, x)));
+      f(first + 1, _mm512_castsi512_ps(_mm512_unpackhi_epi16(none, x)));
+    } else {
+      const Tables t = tables<kType>();
+      const __m512i low = _mm512_permutex2var_epi8(t.low[0], x, t.low[1]);
+      const __m512i high =
+          _mm512_ternarylogic_epi32(_mm512_permutex2var_epi8(t.high[0], x, t.high[1]), x,
+                                    _mm512_set1_epi8(static_cast<char>(0x80)), kOrAnd);
+      split(_mm512_unpacklo_epi8(low, high), &a, &b);
+      f(first, a);
+      f(first + 1, b);
+      split(_mm512_unpackhi_epi8(low, high), &a, &b);
+      f(first + 2, a);
+      f(first + 3, b);
+    }
+  }
+
+  /// bfloat16 words to floats, even ones and odd ones.
+  static KVB_HD void split(__m512i words, F* even, F* odd) {
+    *even = _mm512_castsi512_ps(_mm512_slli_epi32(words, 16));
+    *odd = _mm512_castsi512_ps(
+        _mm512_and_si512(words, _mm512_set1_epi32(static_cast<int32_t>(0xffff0000))));
+  }
+};
+
+}  // namespace kvbudget::kernels

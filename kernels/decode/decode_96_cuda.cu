@@ -1,0 +1,9 @@
+#include "kernels/decode/decode_cuda.cuh"
+
+namespace kvbudget::kernels {
+
+cudaError_t launch_decode_96(const kvb_decode_args& args, cudaStream_t stream) {
+  return launch_decode<96>(args, stream);
+}
+
+}  // namespace kvbudget::kernels

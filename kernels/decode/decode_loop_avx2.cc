@@ -1,0 +1,11 @@
+#include "kernels/common/vector_avx2.h"
+#define KVB_ISA_NAMESPACE avx2
+#include "kernels/decode/decode_loop.h"
+
+namespace kvbudget::kernels {
+
+DecodeLoop decode_loop_avx2() {
+  return {avx2::run_loop<VectorAvx2>, VectorAvx2::kMaxRows, VectorAvx2::kE4Scale};
+}
+
+}  // namespace kvbudget::kernels

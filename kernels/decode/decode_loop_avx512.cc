@@ -1,0 +1,11 @@
+#include "kernels/common/vector_avx512.h"
+#define KVB_ISA_NAMESPACE avx512
+#include "kernels/decode/decode_loop.h"
+
+namespace kvbudget::kernels {
+
+DecodeLoop decode_loop_avx512() {
+  return {avx512::run_loop<VectorAvx512>, VectorAvx512::kMaxRows, VectorAvx512::kE4Scale};
+}
+
+}  // namespace kvbudget::kernels
