@@ -1,0 +1,188 @@
+// kvbudget._core: the C interface of the ledger as Python classes, and the learned output lengths.
+// What a call cannot do is a Python exception that says what the ledger said.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "plugin/include/kvbudget.h"
+#include "plugin/ledger/output_lengths.h"
+
+namespace nb = nanobind;
+using kvbudget::ledger::OutputLengths;
+
+namespace {
+
+class Ledger {
+ public:
+  Ledger(uint64_t capacity_blocks, uint64_t budget_blocks, bool strict, uint32_t max_pending,
+         double max_hold_seconds) {
+    kvb_limits limits{};
+    limits.struct_size = sizeof limits;
+    limits.mode = strict ? KVB_STRICT : KVB_OPTIMISTIC;
+    limits.capacity_blocks = capacity_blocks;
+    limits.budget_blocks = budget_blocks;
+    limits.max_pending = max_pending;
+    limits.max_hold_seconds = max_hold_seconds;
+    const kvb_status status = kvb_ledger_open(&limits, &handle_);
+    if (status != KVB_OK) {
+      throw std::invalid_argument("a ledger of " + std::to_string(budget_blocks) + " of " +
+                                  std::to_string(capacity_blocks) +
+                                  " blocks: " + kvb_status_text(status));
+    }
+  }
+  ~Ledger() { kvb_ledger_close(handle_); }
+  Ledger(const Ledger&) = delete;
+  Ledger& operator=(const Ledger&) = delete;
+
+  uint32_t tenant(const std::string& name, double weight, uint64_t min_blocks,
+                  uint64_t max_blocks) {
+    kvb_tenant_limits limits{};
+    limits.struct_size = sizeof limits;
+    limits.weight = weight;
+    limits.min_blocks = min_blocks;
+    limits.max_blocks = max_blocks;
+    uint32_t index = 0;
+    check(kvb_tenant_set(handle_, name.data(), name.size(), &limits, &index));
+    return index;
+  }
+
+  std::pair<uint32_t, uint32_t> admit(uint64_t key, uint32_t tenant, uint64_t blocks,
+                                      int32_t priority, double now) {
+    uint32_t answer = KVB_NEVER;
+    uint32_t reason = 0;
+    check(kvb_request_admit(handle_, key, tenant, blocks, priority, now, &answer, &reason));
+    return {answer, reason};
+  }
+
+  void resize(uint64_t key, uint64_t blocks) { check(kvb_request_resize(handle_, key, blocks)); }
+
+  void release(const std::vector<uint64_t>& keys) {
+    check(kvb_requests_release(handle_, keys.data(), keys.size()));
+  }
+
+  std::vector<uint64_t> promote(double now) {
+    std::array<uint64_t, 256> some;
+    std::vector<uint64_t> all;
+    size_t count = some.size();
+    while (count == some.size()) {
+      check(kvb_requests_promote(handle_, now, some.data(), some.size(), &count));
+      all.insert(all.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(count));
+    }
+    return all;
+  }
+
+  std::vector<std::pair<uint64_t, uint32_t>> reject_stale(double now) {
+    std::array<kvb_rejected, 64> some;
+    std::vector<std::pair<uint64_t, uint32_t>> all;
+    size_t count = some.size();
+    while (count == some.size()) {
+      check(kvb_requests_reject(handle_, now, some.data(), some.size(), &count));
+      for (size_t i = 0; i < count; ++i) all.emplace_back(some[i].key, some[i].reason);
+    }
+    return all;
+  }
+
+  void reconcile(uint64_t free_blocks, uint64_t held_blocks) {
+    check(kvb_ledger_reconcile(handle_, free_blocks, held_blocks));
+  }
+
+  nb::dict statistics() const {
+    kvb_statistics s{};
+    s.struct_size = sizeof s;
+    check(kvb_statistics_get(handle_, &s));
+    nb::dict out;
+    out["capacity_blocks"] = s.capacity_blocks;
+    out["budget_blocks"] = s.budget_blocks;
+    out["reserved_blocks"] = s.reserved_blocks;
+    out["late_blocks"] = s.late_blocks;
+    out["peak_reserved_blocks"] = s.peak_reserved_blocks;
+    out["admitted"] = s.admitted;
+    out["pending"] = s.pending;
+    out["admitted_total"] = s.admitted_total;
+    out["held_total"] = s.held_total;
+    out["rejected_total"] = s.rejected_total;
+    out["released_total"] = s.released_total;
+    out["hold_seconds_total"] = s.hold_seconds_total;
+    return out;
+  }
+
+  void share(const std::string& name) { check(kvb_snapshot_create(handle_, name.c_str())); }
+  void publish() { check(kvb_snapshot_publish(handle_)); }
+
+ private:
+  void check(kvb_status status) const {
+    if (status == KVB_OK) return;
+    throw std::invalid_argument(std::string(kvb_status_text(status)) + ": " +
+                                kvb_ledger_error(handle_));
+  }
+
+  kvb_ledger* handle_ = nullptr;
+};
+
+/// The KV cache groups of an engine, for the blocks of a request's whole life.
+class Groups {
+ public:
+  explicit Groups(const std::vector<std::tuple<uint32_t, uint32_t, uint64_t>>& rows) {
+    for (const auto& [kind, block_tokens, most_blocks] : rows) {
+      if (kind > KVB_GROUP_CROSS) throw std::invalid_argument("no such kind of KV cache group");
+      groups_.push_back({kind, block_tokens, most_blocks});
+    }
+  }
+  uint64_t blocks_needed(uint64_t prompt_tokens, uint64_t output_tokens, uint64_t lookahead_tokens,
+                         uint64_t max_model_len, bool partial_block) const {
+    return kvb_blocks_needed(groups_.data(), groups_.size(), prompt_tokens, output_tokens,
+                             lookahead_tokens, 0, max_model_len, partial_block ? 1 : 0);
+  }
+
+ private:
+  std::vector<kvb_group> groups_;
+};
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  m.attr("ADMIT") = static_cast<int>(KVB_ADMIT);
+  m.attr("HOLD") = static_cast<int>(KVB_HOLD);
+  m.attr("NEVER") = static_cast<int>(KVB_NEVER);
+  m.attr("GROUP_FULL") = static_cast<int>(KVB_GROUP_FULL);
+  m.attr("GROUP_BOUNDED") = static_cast<int>(KVB_GROUP_BOUNDED);
+  m.attr("GROUP_STATE") = static_cast<int>(KVB_GROUP_STATE);
+  m.def("abi_version", &kvb_abi_version);
+  m.def("reason_text", [](uint32_t reason) { return std::string(kvb_reason_text(reason)); });
+
+  nb::class_<Ledger>(m, "Ledger")
+      .def(nb::init<uint64_t, uint64_t, bool, uint32_t, double>(), nb::arg("capacity_blocks"),
+           nb::arg("budget_blocks"), nb::arg("strict"), nb::arg("max_pending") = 0,
+           nb::arg("max_hold_seconds") = 0.0)
+      .def("tenant", &Ledger::tenant, nb::arg("name"), nb::arg("weight") = 1.0,
+           nb::arg("min_blocks") = 0, nb::arg("max_blocks") = UINT64_MAX)
+      .def("admit", &Ledger::admit)
+      .def("resize", &Ledger::resize)
+      .def("release", &Ledger::release)
+      .def("promote", &Ledger::promote)
+      .def("reject_stale", &Ledger::reject_stale)
+      .def("reconcile", &Ledger::reconcile)
+      .def("statistics", &Ledger::statistics)
+      .def("share", &Ledger::share)
+      .def("publish", &Ledger::publish);
+
+  nb::class_<Groups>(m, "Groups")
+      .def(nb::init<const std::vector<std::tuple<uint32_t, uint32_t, uint64_t>>&>())
+      .def("blocks_needed", &Groups::blocks_needed);
+
+  nb::class_<OutputLengths>(m, "OutputLengths")
+      .def(nb::init<>())
+      .def("add", &OutputLengths::add)
+      .def("preempted", &OutputLengths::preempted)
+      .def("assumed", &OutputLengths::assumed);
+}
