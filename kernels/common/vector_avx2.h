@@ -11,6 +11,7 @@ struct VectorAvx2 {
   static constexpr int kWidth = 8;
   static constexpr int kMaxRows = 4;
   static constexpr bool kInterleaved = false;
+  static constexpr bool kHasPieces = false;
   static constexpr float kE4Scale = kCodeScale<ElementType::kFloat8E4M3>;
   using F = __m256;
 

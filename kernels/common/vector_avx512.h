@@ -19,6 +19,7 @@ struct VectorAvx512 {
   /// Pairs of vectors of V hold even and odd dimensions of 2 x kWidth; so do the outputs, until
   /// the loop's end.
   static constexpr bool kInterleaved = true;
+  static constexpr bool kHasPieces = true;
   /// What a float read from an e4m3 code must be multiplied by.
   static constexpr float kE4Scale = 1.f;
   using F = __m512;
@@ -88,7 +89,50 @@ struct VectorAvx512 {
     }
   }
 
+  /// Of 64 consecutive codes four vectors, with less shuffling than two pairs: vector v's lane j is
+  /// element piece_element(v, j).
+  template <ElementType kType>
+  static KVB_HD void load_piece(const uint8_t* p, F* vectors) {
+    const Tables t = tables<kType>();
+    const __m512i codes = _mm512_loadu_si512(p);
+    const __m512i low = _mm512_permutex2var_epi8(t.low[0], codes, t.low[1]);
+    const __m512i high = with_sign(_mm512_permutex2var_epi8(t.high[0], codes, t.high[1]), codes);
+    split(_mm512_unpacklo_epi8(low, high), &vectors[0], &vectors[1]);
+    split(_mm512_unpackhi_epi8(low, high), &vectors[2], &vectors[3]);
+  }
+  static constexpr int piece_element(int vector, int lane) {
+    return 16 * (lane / 4) + 8 * (vector / 2) + 2 * (lane % 4) + vector % 2;
+  }
+
+  /// Lane t is the sum over the lanes of dot(t): 16 sums for the shuffles of a transposition.
+  template <typename Dot>
+  static KVB_HD F sums(const Dot& dot) {
+    return join_lanes(join_lanes(quad_of<0>(dot), quad_of<4>(dot)),
+                      join_lanes(quad_of<8>(dot), quad_of<12>(dot)));
+  }
+
  private:
+  /// Per lane of 128 bits the sums of tokens T to T + 3.
+  template <int T, typename Dot>
+  static KVB_HD F quad_of(const Dot& dot) {
+    const F a = join_pair(dot(T), dot(T + 1));
+    const F b = join_pair(dot(T + 2), dot(T + 3));
+    return _mm512_add_ps(
+        _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(a), _mm512_castps_pd(b))),
+        _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(a), _mm512_castps_pd(b))));
+  }
+  static KVB_HD F join_pair(F x, F y) {
+    return _mm512_add_ps(_mm512_unpacklo_ps(x, y), _mm512_unpackhi_ps(x, y));
+  }
+  static KVB_HD F join_lanes(F x, F y) {
+    return _mm512_add_ps(_mm512_shuffle_f32x4(x, y, 0x88), _mm512_shuffle_f32x4(x, y, 0xdd));
+  }
+
+  static KVB_HD __m512i with_sign(__m512i magnitudes, __m512i codes) {
+    return _mm512_ternarylogic_epi32(magnitudes, codes, _mm512_set1_epi8(static_cast<char>(0x80)),
+                                     kOrAnd);
+  }
+
   static constexpr int kOrAnd = 0xf8;  ///< a | (b & c)
 
   struct Tables {

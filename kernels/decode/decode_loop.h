@@ -43,6 +43,12 @@ struct Loop {
   static constexpr int kElementBytes = kType == ElementType::kBFloat16 ? 2 : 1;
   static constexpr int kUnitElements = 16 / kElementBytes;
 
+  /// Plain rows of FP8 by pieces of 64, see load_piece; up to so many query rows take scores token
+  /// by token, because then summing up lanes costs less than transposing K.
+  static constexpr bool kPieces =
+      V::kHasPieces && kType != ElementType::kBFloat16 && kDim > 0 && kDim % 64 == 0;
+  static constexpr int kMostDotRows = 2;
+
   const DecodeRange& r;
   const kvb_pages& pages;
   bool token_scales;
@@ -129,6 +135,11 @@ struct Loop {
             static_cast<const uint8_t*>(pages.values) + offset};
   }
 
+  KVB_HD void prefetch_rows(const Ahead& ahead, int first, int last) const {
+    prefetch(ahead.keys, first, last);
+    prefetch(ahead.values, first, last);
+  }
+
   KVB_HD void prefetch(const uint8_t* side, int first, int last) const {
     const int row_bytes = dim() * kElementBytes;
     for (int t = first; t < last; ++t)
@@ -136,40 +147,74 @@ struct Loop {
         fetch_line(side + t * pages.token_stride + at);
   }
 
+  /// The scores of kWidth tokens, by dimension: see transpose().
+  template <int kRows>
+  KVB_HD void transposed(const uint8_t* tile, const float* queries, const Ahead& ahead,
+                         F* totals) const {
+    constexpr int kChains = kRows >= 8 ? 1 : 8 / kRows > 4 ? 4 : 8 / kRows;
+    const int units = dim() / kUnitElements;
+    F sums[kRows][kChains];
+    for (auto& row : sums)
+      for (F& sum : row) sum = V::zero();
+    for (int unit = 0; unit < units; ++unit) {
+      if (ahead.keys != nullptr) {  // the upper half of its rows, spread over the units
+        const int first = unit * kHalfTile / units;
+        const int last = (unit + 1) * kHalfTile / units;
+        prefetch_rows(ahead, first, last);
+      }
+      int64_t shift[8];
+      shifts(unit, shift);
+      const float* q = queries + unit * kUnitElements * kRows;
+      V::template transpose<kType>(tile, pages.token_stride, shift, [&](int d, F key) {
+        for (int row = 0; row < kRows; ++row) {
+          F& sum = sums[row][d % kChains];
+          sum = V::fma(key, V::set1(q[d * kRows + row]), sum);
+        }
+      });
+    }
+    for (int row = 0; row < kRows; ++row) {
+      totals[row] = sums[row][0];
+      for (int i = 1; i < kChains; ++i) totals[row] = V::add(totals[row], sums[row][i]);
+    }
+  }
+
+  /// Lanes' sums of one token's K times a query in the order of pieces.
+  KVB_HD F dot(const uint8_t* key, const float* query) const {
+    F sums[4];
+    for (int piece = 0; piece * 64 < kDim; ++piece) {
+      F values[4];
+      V::template load_piece<kType>(key + 64 * piece, values);
+      for (int v = 0; v < 4; ++v) {
+        const F q = V::load(query + 64 * piece + v * V::kWidth);
+        sums[v] = piece == 0 ? V::mul(values[v], q) : V::fma(values[v], q, sums[v]);
+      }
+    }
+    return V::add(V::add(sums[0], sums[1]), V::add(sums[2], sums[3]));
+  }
+
   /// scores[row][token] of kRows rows, masked and with K's scales.
   template <int kRows>
   void score(const Chunk& chunk, const float* queries, int first_row, bool first_block,
              float (*scores)[kChunk], float* largest) const {
-    constexpr int kChains = kRows >= 8 ? 1 : 8 / kRows > 4 ? 4 : 8 / kRows;
     F most[kRows];
     for (int row = 0; row < kRows; ++row) most[row] = V::set1(kLowestScore);
-    const int units = dim() / kUnitElements;
     for (int at = 0; at < chunk.count; at += V::kWidth) {
       const Ahead ahead = first_block && at % kTile == 0 ? ahead_of(chunk.begin + at) : Ahead{};
       const uint8_t* tile = chunk.keys[at / kTile] + at % kTile * pages.token_stride;
-      F sums[kRows][kChains];
-      for (auto& row : sums)
-        for (F& sum : row) sum = V::zero();
-      for (int unit = 0; unit < units; ++unit) {
-        if (ahead.keys != nullptr) {  // the upper half of its rows, spread over the units
-          const int first = unit * kHalfTile / units;
-          const int last = (unit + 1) * kHalfTile / units;
-          prefetch(ahead.keys, first, last);
-          prefetch(ahead.values, first, last);
+      F totals[kRows];
+      if constexpr (kPieces && kRows <= kMostDotRows) {
+        for (int row = 0; row < kRows; ++row) {
+          const bool fetch = ahead.keys != nullptr && row == 0;
+          totals[row] = V::sums([&](int t) {
+            if (fetch && t < kHalfTile) prefetch_rows(ahead, t, t + 1);
+            return dot(tile + t * pages.token_stride, queries + row * kDim);
+          });
         }
-        int64_t shift[8];
-        shifts(unit, shift);
-        const float* q = queries + unit * kUnitElements * kRows;
-        V::template transpose<kType>(tile, pages.token_stride, shift, [&](int d, F key) {
-          for (int row = 0; row < kRows; ++row) {
-            F& sum = sums[row][d % kChains];
-            sum = V::fma(key, V::set1(q[d * kRows + row]), sum);
-          }
-        });
+      } else {
+        transposed<kRows>(tile, queries, ahead, totals);
       }
       for (int row = 0; row < kRows; ++row) {
-        F score = sums[row][0];
-        for (int i = 1; i < kChains; ++i) score = V::add(score, sums[row][i]);
+        F score = totals[row];
         if (token_scales) score = V::mul(score, V::load(chunk.key_scales + at));
         if (r.soft_cap > 0.f) score = soften(score, r.soft_cap);
         score = mask(score, chunk.begin + at, first_row + row);
@@ -236,7 +281,11 @@ struct Loop {
         }
         const uint8_t* row_values = values + token * pages.token_stride;
         F value[kVectors];
-        for (int v = 0; v < kVectors; v += 2) {
+        if constexpr (kPieces && kVectors % 4 == 0) {
+          for (int v = 0; v < kVectors; v += 4)
+            V::template load_piece<kType>(row_values + first_dim + v * V::kWidth, value + v);
+        }
+        for (int v = 0; v < kVectors && !(kPieces && kVectors % 4 == 0); v += 2) {
           // NOTE: 32-byte pieces at a time stay whole in a swizzled row.
           const auto unit = static_cast<uint32_t>((first_dim + v * V::kWidth) / kUnitElements);
           const uint32_t to = swizzled() ? layout::swizzled_unit(unit, token) : unit;
@@ -259,6 +308,11 @@ struct Loop {
     for (int first = 0; first < dim(); first += kVectors * V::kWidth)
       accumulate_slice<kRows, kVectors>(chunk, weights, factors, low, high, first,
                                         first_block && first == 0, output);
+  }
+
+  /// How many vectors of a row of V share a pass: what the registers hold beside those of all rows.
+  static constexpr int wide_vectors(int rows) {
+    return V::kMaxRows * 2 / rows > 8 ? 8 : V::kMaxRows * 2 / rows;
   }
 
   template <int kRows>
@@ -287,7 +341,7 @@ struct Loop {
     high = high > chunk.count ? chunk.count : high;
     // Rows of V outside of what any query sees may hold anything, NaN too: they are not read.
     float* output = r.output + padded_row * dim();
-    constexpr int kWide = V::kMaxRows * 2 / kRows > 8 ? 8 : V::kMaxRows * 2 / kRows;
+    constexpr int kWide = wide_vectors(kRows);
     if (dim() % (kWide * V::kWidth) == 0) {
       accumulate<kRows, kWide>(chunk, weights, factors, low, high, first_block, output);
     } else {
@@ -296,41 +350,65 @@ struct Loop {
     }
   }
 
-  /// Brings outputs that were summed as even and odd dimensions into their order.
-  void interleave(float* output) const {
-    constexpr int kPair = 2 * V::kWidth;
-    for (int first = 0; first < dim(); first += kPair) {
-      float ordered[kPair];
-      for (int i = 0; i < V::kWidth; ++i) {
-        ordered[2 * i] = output[first + i];
-        ordered[2 * i + 1] = output[first + V::kWidth + i];
-      }
-      memcpy(output + first, ordered, sizeof ordered);
-    }
+  /// Where place `at` of a row in the loop's own order lies: `kVectors` is accumulate()'s.
+  static constexpr int dim_of(int at, bool pieces) {
+    const int lane = at % V::kWidth;
+    if (pieces) return at / 64 * 64 + V::piece_element(at % 64 / V::kWidth, lane);
+    return at / (2 * V::kWidth) * (2 * V::kWidth) + 2 * lane + at / V::kWidth % 2;
+  }
+
+  /// Brings an output that was summed in the loop's own order into that of dimensions.
+  void put_in_order(float* output, bool pieces) const {
+    float ordered[256];
+    for (int at = 0; at < dim(); ++at) ordered[dim_of(at, pieces)] = output[at];
+    memcpy(output, ordered, static_cast<size_t>(dim()) * sizeof(float));
+  }
+
+  /// Queries [rows, dim] in the order of pieces from [dim, rows].
+  void order_queries(const float* from, int rows, float* to) const {
+    for (int row = 0; row < rows; ++row)
+      for (int at = 0; at < kDim; ++at) to[row * kDim + at] = from[dim_of(at, true) * rows + row];
   }
 
   void run() const {
     Chunk chunk;
-    int padded = 0;
+    alignas(64) float ordered[kPieces ? kMostDotRows * kDim : 1];
     for (int begin = r.begin; begin < r.end; begin += kChunk) {
       open(begin, &chunk);
-      const float* queries = r.queries;
-      padded = 0;
-      for (int row = 0; row < r.num_rows;) {
-        const int rows = rows_in_block(r.num_rows - row, V::kMaxRows);
+      each_block([&](const float* queries, int row, int rows, int padded) {
+        if constexpr (kPieces) {
+          if (rows <= kMostDotRows) {  // the last block, if any
+            if (begin == r.begin) order_queries(queries, rows, ordered);
+            queries = ordered;
+          }
+        }
         if constexpr (V::kMaxRows >= 8) {
           if (rows == 8) take<8>(chunk, queries, row, row == 0, padded);
         }
         if (rows == 4) take<4>(chunk, queries, row, row == 0, padded);
         if (rows == 2) take<2>(chunk, queries, row, row == 0, padded);
         if (rows == 1) take<1>(chunk, queries, row, row == 0, padded);
-        queries += rows * dim();
-        row += rows;
-        padded += rows;
-      }
+      });
     }
     if constexpr (V::kInterleaved) {
-      for (int row = 0; row < padded; ++row) interleave(r.output + row * dim());
+      each_block([&](const float*, int, int rows, int padded) {
+        for (int row = padded; row < padded + rows; ++row)
+          put_in_order(r.output + row * dim(), kPieces && wide_vectors(rows) % 4 == 0);
+      });
+    }
+  }
+
+  /// work(queries, first row, rows, padded row) for each block of rows.
+  template <typename Work>
+  KVB_HD void each_block(const Work& work) const {
+    const float* queries = r.queries;
+    int padded = 0;
+    for (int row = 0; row < r.num_rows;) {
+      const int rows = rows_in_block(r.num_rows - row, V::kMaxRows);
+      work(queries, row, rows, padded);
+      queries += rows * dim();
+      row += rows;
+      padded += rows;
     }
   }
 };
