@@ -32,6 +32,7 @@ enum OptionGroup : unsigned {
   kRuleOptions = 16,
   kDiffOptions = 32,
   kSimulateOptions = 64,
+  kPlanOptions = 128,
 };
 
 struct Command {
@@ -50,6 +51,8 @@ constexpr Command kCommands[] = {
      kInputOptions | kJson},
     {"size", "", "show which GPUs serve a model at a context and concurrency",
      kInputOptions | kSizeOptions | kJson},
+    {"plan", "PATH", "write the block budget of an engine, and the flags that pin it",
+     kInputOptions | kPlanOptions | kJson},
     {"simulate", "PATH", "replay recorded requests against an engine, with and without a budget",
      kInputOptions | kSimulateOptions | kJson},
     {"diff", "BASE [HEAD] [-- PATH...]",
@@ -70,6 +73,7 @@ Examples:
   kvbudget lint --gpu L4 --engine vllm@0.19.0 docker-compose.yml
   kvbudget lint --format text --format sarif=kvbudget.sarif --baseline known.json deploy/
   kvbudget size --model Qwen/Qwen2.5-7B-Instruct --context 16384 --concurrency 32
+  kvbudget plan deploy/chat.yaml -o deploy/kvbudget-plan.json
   kvbudget simulate --trace requests.csv deploy/chat.yaml
   kvbudget diff origin/main...HEAD --fail-on-loss 10% --format markdown
   kvbudget estimate --gpu H100-80GB -- vllm serve Qwen/Qwen2.5-7B-Instruct --max-model-len 32768
@@ -125,7 +129,8 @@ void print_command_help(const Command& command, cl::OptionCategory& category, st
     const bool ours = llvm::is_contained(option.Categories, &category);
     if (!ours || option.getOptionHiddenFlag() != cl::NotHidden) continue;
     const std::string value = option.ValueStr.empty() ? "" : " " + option.ValueStr.str();
-    options["--" + entry.first().str() + value] = option.HelpStr.str();
+    const char* dashes = entry.first().size() == 1 ? "-" : "--";
+    options[dashes + entry.first().str() + value] = option.HelpStr.str();
   }
   for (const auto& [name, help] : options) {
     constexpr size_t kNameWidth = 28;
@@ -193,6 +198,8 @@ std::optional<int> parse(const Command& command, std::vector<const char*> words,
   if ((command.options & kDiffOptions) != 0) diff.emplace(category);
   std::optional<SimulateOptions> simulate;
   if ((command.options & kSimulateOptions) != 0) simulate.emplace(category);
+  std::optional<PlanOptions> plan;
+  if ((command.options & kPlanOptions) != 0) plan.emplace(category);
   std::optional<SizeOptions> size;
   if ((command.options & kSizeOptions) != 0) size.emplace(category);
 
@@ -218,6 +225,7 @@ std::optional<int> parse(const Command& command, std::vector<const char*> words,
   if (inputs) inputs->store(options);
   if (size) size->store(options);
   if (simulate) simulate->store(options);
+  if (plan) plan->store(options);
   if (rules) rules->store(options);
   std::string error = lint ? lint->store(options) : "";
   if (diff) error = diff->store(options);

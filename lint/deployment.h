@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lint/admission.h"
 #include "lint/engine/gpus.h"
 #include "lint/engine/settings.h"
 #include "lint/engine/version.h"
@@ -14,6 +15,7 @@
 #include "lint/memory/estimate.h"
 #include "lint/memory/model_shape.h"
 #include "lint/models/context.h"
+#include "lint/plan_file.h"
 #include "lint/read/engine_start.h"
 #include "lint/workload.h"
 
@@ -45,6 +47,9 @@ struct Deployment {
   /// The model alone, where `shape` holds what drafts tokens for it too; else null.
   std::shared_ptr<const memory::ModelShape> without_draft;
 
+  std::string config_source;  ///< where its config.json was found
+  std::string config_sha256;  ///< of its bytes, 64 hex digits
+
   std::optional<Gpu> gpu;  ///< null when not known
   uint32_t gpu_count = 0;  ///< GPUs given to one engine, all nodes together; 0 when not known
   Location gpu_count_where;
@@ -59,6 +64,8 @@ struct Deployment {
   std::vector<std::string> unreadable;  ///< settings whose value is decided elsewhere, or is none
   Workload workload;                    ///< that the service is meant for; empty where nobody says
   std::vector<SyntaxError> workload_faults;  ///< in the annotation that says so
+  Admission admission;         ///< that the project file asks for
+  std::vector<PlanFile> plans;  ///< beside it or mounted, of this model or others
   std::optional<memory::Estimate> estimate;  ///< null when an input is missing
   std::vector<MissingInput> missing;         ///< why there is no estimate
   std::shared_ptr<const Deployment> before;  ///< the same under the release of --since, or null

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lint/read/file_system.h"
 #include "lint/read/source.h"
@@ -23,12 +24,18 @@ class SourceStore {
   /// Keeps text that was read elsewhere (standard input).
   const SourceFile* add(const std::string& path, std::string bytes);
   /// Drops every file: what pointed into them is gone, and the next open() reads anew.
-  void forget() { sources_.clear(); }
+  void forget() {
+    sources_.clear();
+    plans_.clear();
+  }
+  /// Names of the plans (lint/plan_file.h) in a folder, listed once.
+  const std::vector<std::string>& plans_in(const std::string& folder);
 
  private:
   FileSystem& files_;
   std::mutex mutex_;
   std::map<std::string, std::unique_ptr<SourceFile>, std::less<>> sources_;
+  std::map<std::string, std::vector<std::string>> plans_;  // by folder
 };
 
 }  // namespace kvbudget

@@ -10,6 +10,7 @@
 #include "lint/diff/diff.h"
 #include "lint/files.h"
 #include "lint/inputs.h"
+#include "lint/plan/command.h"
 #include "lint/progress.h"
 #include "lint/run.h"
 #include "lint/simulate/command.h"
@@ -40,6 +41,9 @@ int run_command(const Options& options) {
   }
   if (options.command == "simulate") {
     return simulate::run_simulate(options, all_rules(), resolver_with(given, projects), io);
+  }
+  if (options.command == "plan") {
+    return plan::run_plan(options, all_rules(), resolver_with(given, projects), io);
   }
   if (options.command == "diff") return run_diff(options, all_rules(), given, io);
   return run(options, all_rules(), resolver_with(given, projects), io);

@@ -1,15 +1,23 @@
 #include "lint/model_memo.h"
 
+#include <llvm/ADT/StringExtras.h>
+#include <llvm/Support/SHA256.h>
+
 namespace kvbudget {
 namespace {
+
+std::string sha256(std::string_view text) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
+  return llvm::toHex(llvm::SHA256::hash({bytes, text.size()}), /*LowerCase=*/true);
+}
 
 ReadModel read_now(const ModelSources& sources, std::string_view model,
                    std::string_view base_folder, Hub* hub) {
   const FindResult found = find_or_fetch(sources, model, base_folder, hub);
-  if (!found.files) return {nullptr, "", found.error};
+  if (!found.files) return {nullptr, "", found.error, ""};
   const ShapeResult read = read_shape(*found.files);
   const std::string error = read.shape ? "" : found.files->source + ": " + read.error;
-  return {read.shape, found.files->source, error};
+  return {read.shape, found.files->source, error, sha256(found.files->config)};
 }
 
 std::string key_of(const ModelSources& sources, std::string_view model,

@@ -22,6 +22,7 @@ struct ReadModel {
   std::shared_ptr<const memory::ModelShape> shape;  ///< null: see `error`
   std::string source;  ///< where the config was found, empty when it was not
   std::string error;
+  std::string config_sha256;  ///< of config.json
 };
 
 /// Safe to use from several threads.

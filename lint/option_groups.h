@@ -191,6 +191,28 @@ struct SimulateOptions {
   cl::opt<double> fixed_ms, prefill_token_ms, kv_token_us;
 };
 
+struct PlanOptions {
+  explicit PlanOptions(cl::OptionCategory& category)
+      : output("o", cl::desc("write the plan to FILE, not to standard output"),
+               cl::value_desc("FILE"), cl::cat(category)),
+        mode("mode",
+             cl::desc("observe (count), optimistic, or strict (whole lives are reserved); the "
+                      "project file's if left out, else strict"),
+             cl::value_desc("MODE"), cl::cat(category)),
+        deployment("deployment", cl::desc("which of several engine starts: its name or FILE:LINE"),
+                   cl::value_desc("NAME"), cl::cat(category)),
+        check("check", cl::desc("exit code 1 when the plan in FILE is not what it would be now"),
+              cl::value_desc("FILE"), cl::cat(category)),
+        snippets("snippets",
+                 cl::desc("print flags, a ConfigMap with the plan, its mount and alert rules"),
+                 cl::cat(category)) {}
+
+  void store(Options& options) const { options.plan = {output, mode, deployment, check, snippets}; }
+
+  cl::opt<std::string> output, mode, deployment, check;
+  cl::opt<bool> snippets;
+};
+
 struct SizeOptions {
   explicit SizeOptions(cl::OptionCategory& category)
       : model("model", cl::desc("the model, as vLLM takes it"), cl::value_desc("ID"),

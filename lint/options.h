@@ -27,9 +27,18 @@ struct SimulateChoices {
   double kv_token_us = 0.045;           ///< --kv-token-us
 };
 
+/// plan
+struct PlanChoices {
+  std::string output;      ///< -o FILE; empty: standard output
+  std::string mode;        ///< --mode; empty: what the project file says, else strict
+  std::string deployment;  ///< --deployment NAME
+  std::string check;       ///< --check FILE
+  bool snippets = false;   ///< --snippets
+};
+
 struct Options {
-  std::string command;  ///< "lint", "inspect", "estimate", "size", "simulate", "explain", "rules",
-                        ///< "gpus", "models"
+  std::string command;  ///< "lint", "inspect", "estimate", "size", "plan", "simulate", "explain",
+                        ///< "rules", "gpus", "models"
   std::vector<std::string> paths;          ///< files and folders; "-" is standard input
   std::vector<std::string> command_line;   ///< words after `--`: estimate's command, diff's paths
   std::string model;                       ///< size --model
@@ -56,6 +65,7 @@ struct Options {
   std::optional<Severity> fail_on_new;  ///< diff --fail-on
   std::optional<double> loss_percent;   ///< diff --fail-on-loss
   SimulateChoices simulate;
+  PlanChoices plan;
 };
 
 /// Exit codes of the program.

@@ -37,7 +37,7 @@ class ProjectReader {
         continue;  // written and read by `kvbudget observe`
       } else if (!read_setting(entry, project_.settings)) {
         unknown(entry.key, {"engine", "gpu", "models", "model-config", "exclude", "rules",
-                            "thresholds", "workload", "overrides", "calibration"});
+                            "thresholds", "workload", "admission", "overrides", "calibration"});
       }
     }
   }
@@ -57,7 +57,7 @@ class ProjectReader {
       std::string_view name;
       void (ProjectReader::*read)(const Node&, ProjectSettings&);
     };
-    static constexpr std::array<Key, 7> kKeys = {{
+    static constexpr std::array<Key, 8> kKeys = {{
         {"engine", &ProjectReader::read_engine},
         {"gpu", &ProjectReader::read_gpu},
         {"models", &ProjectReader::read_models},
@@ -65,6 +65,7 @@ class ProjectReader {
         {"rules", &ProjectReader::read_rules},
         {"thresholds", &ProjectReader::read_thresholds},
         {"workload", &ProjectReader::read_load},
+        {"admission", &ProjectReader::read_budget},
     }};
     for (const Key& key : kKeys) {
       if (entry.key.view() != key.name) continue;
@@ -182,6 +183,12 @@ class ProjectReader {
     for (const SyntaxError& fault : faults) fail(fault.where, fault.message);
   }
 
+  void read_budget(const Node& value, ProjectSettings& settings) {
+    std::vector<SyntaxError> faults;
+    read_admission(value, settings.admission, faults);
+    for (const SyntaxError& fault : faults) fail(fault.where, fault.message);
+  }
+
   void read_overrides(const Node& value) {
     if (!value.is_sequence()) return fail(value.where, "overrides: expected a list");
     for (const NodePtr& item : value.items) {
@@ -192,7 +199,7 @@ class ProjectReader {
           read_patterns(*entry.value, over.files);
         } else if (!read_setting(entry, over.settings)) {
           unknown(entry.key, {"files", "engine", "gpu", "models", "model-config", "rules",
-                              "thresholds", "workload"});
+                              "thresholds", "workload", "admission"});
         }
       }
       if (over.files.empty()) fail(item->where, "overrides: 'files' is missing");
@@ -221,6 +228,7 @@ void merge(ProjectSettings& into, const ProjectSettings& from) {
                             from.model_folders.end());
   for (const auto& [rule, level] : from.rules) into.rules[rule] = level;
   merge(into.workload, from.workload);
+  merge(into.admission, from.admission);
   take(into.max_preemption_risk, from.max_preemption_risk);
 }
 

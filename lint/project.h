@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lint/admission.h"
 #include "lint/diagnostic.h"
 #include "lint/engine/gpus.h"
 #include "lint/engine/version.h"
@@ -27,6 +28,7 @@ struct ProjectSettings {
   std::vector<std::string> model_folders;
   std::map<std::string, RuleLevel, std::less<>> rules;  ///< by id or name, as written
   Workload workload;
+  Admission admission;
   std::optional<double> max_preemption_risk;
 };
 

@@ -9,6 +9,7 @@
 #include "lint/engine/json_text.h"
 #include "lint/engine/resolve.h"
 #include "lint/find_draft.h"
+#include "lint/find_plans.h"
 #include "lint/models/online_quantization.h"
 
 namespace kvbudget {
@@ -101,6 +102,8 @@ void find_model(Deployment& d, const Inputs& inputs) {
   }
   d.shape = with_online_quantization(d, read.shape);
   if (d.shape != read.shape) d.as_stored = read.shape;
+  d.config_source = read.source;
+  d.config_sha256 = read.config_sha256;
 }
 
 // A MIG slice is a smaller card: its profile is in the resource's name or behind the product's.
@@ -372,10 +375,12 @@ Deployment resolve_deployment(const EngineStart& start, const Inputs& inputs) {
   Deployment d;
   d.start = start;
   find_workload(d, inputs);
+  d.admission = inputs.project.admission;
   find_version(d, inputs);
   find_settings(d, inputs);
   find_model(d, inputs);
   find_draft(d, inputs, folder_of(d.start.file));
+  find_plans(d, inputs, folder_of(d.start.file));
   find_gpus(d, inputs);
   check_overrides(d);
   check_uncounted(d);

@@ -47,7 +47,9 @@ void check(const Deployment& d, Reporter& reporter) {
   if (!d.engine.kv_cache_memory_bytes) return;
   if (rule_of_obstacle(d) == "KVB116") return report_obstacle(d, reporter);
   if (d.estimate && d.estimate->obstacle_certain) return;
-  if (d.settings.has("gpu-memory-utilization")) report_share(d, reporter);
+  // A plan is made from the share; its flag then pins what came out.
+  const bool planned = d.settings.text("scheduler-cls") == kScheduler;
+  if (d.settings.has("gpu-memory-utilization") && !planned) report_share(d, reporter);
 }
 
 }  // namespace

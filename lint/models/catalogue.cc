@@ -80,7 +80,7 @@ std::optional<ModelFiles> models::built_in_model(std::string_view id) {
   const Config fields(entry->second, error);
   ModelFiles files;
   files.id = std::string(id);
-  files.source = "built-in catalogue";
+  files.source = kBuiltInSource;
   files.config = config_of(entry->second).dump();
   if (const auto bytes = fields.count("bytes", uint64_t{1} << 60)) {
     files.safetensors_index = Json{{"metadata", {{"total_size", *bytes}}}}.dump();

@@ -13,11 +13,14 @@
 
 namespace kvbudget {
 
+/// ModelFiles::source of the built-in catalogue.
+inline constexpr const char* kBuiltInSource = "built-in catalogue";
+
 /// The files of one model, as text. Only `config` must be there.
 struct ModelFiles {
-  std::string id;      ///< "org/name" or the path that was asked for
-  std::string source;  ///< where it was found, for people: a path or "built-in catalogue"
-  std::string config;  ///< config.json
+  std::string id;                 ///< "org/name" or the path that was asked for
+  std::string source;             ///< where it was found, for people: a path or kBuiltInSource
+  std::string config;             ///< config.json
   std::string safetensors_index;  ///< model.safetensors.index.json, empty when absent
   std::string quant_config;       ///< hf_quant_config.json (ModelOpt), empty when absent
   std::string tokenizer_config;   ///< tokenizer_config.json, empty when absent

@@ -52,6 +52,12 @@ struct WrapperFlag {
   bool known = true;
 };
 
+/// A JSON file that a ConfigMap of the same file mounts.
+struct MountedJson {
+  std::string path;  ///< in the container
+  SourceText text;
+};
+
 struct EngineStart {
   const SourceFile* file = nullptr;
   Location where;    ///< the command (`vllm serve` or the first argument), for findings about the
@@ -82,6 +88,7 @@ struct EngineStart {
   bool joins_ray_cluster = false;  ///< the file starts Ray, whose workers may bring more GPUs
   bool serves_traffic =
       false;  ///< a probe, a service, a port or replicas stand beside it: not somebody's experiment
+  std::vector<MountedJson> mounted_json;
   /// What its container is given besides GPUs; null where no orchestrator runs it.
   std::shared_ptr<const Surroundings> around;
 };

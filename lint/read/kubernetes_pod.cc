@@ -174,6 +174,7 @@ void read_container(const Node& container, const Node& spec, const ConfigMaps& c
   for (size_t i = before; i < out.starts.size(); ++i) {
     EngineStart& found = out.starts[i];
     if (found.config.empty()) found.config = mounted_config(files, configs, found.argv);
+    found.mounted_json = mounted_json(files, configs);
   }
 }
 

@@ -90,6 +90,16 @@ const MountedFile* find_script(const std::vector<MountedFile>& files,
   return nullptr;
 }
 
+std::vector<MountedJson> mounted_json(const std::vector<MountedFile>& files,
+                                      const ConfigMaps& configs) {
+  std::vector<MountedJson> result;
+  for (const MountedFile& file : files) {
+    if (!file.path.ends_with(".json") || !configs.spend_on(*file.text)) continue;
+    result.push_back({file.path, file.text->text});
+  }
+  return result;
+}
+
 std::vector<ConfigKey> mounted_config(const std::vector<MountedFile>& files,
                                       const ConfigMaps& configs, const std::vector<Word>& argv) {
   std::vector<ConfigKey> keys;

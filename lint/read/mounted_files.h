@@ -23,6 +23,10 @@ std::vector<MountedFile> mounted_files(const Node& container, const Node& spec,
 const MountedFile* find_script(const std::vector<MountedFile>& files,
                                const std::vector<Word>& command);
 
+/// Those whose names end in .json.
+std::vector<MountedJson> mounted_json(const std::vector<MountedFile>& files,
+                                      const ConfigMaps& configs);
+
 /// The settings of the file that `--config` names, when it is mounted; nothing otherwise. They keep
 /// pointing into the manifest.
 std::vector<ConfigKey> mounted_config(const std::vector<MountedFile>& files,

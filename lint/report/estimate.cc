@@ -38,30 +38,15 @@ std::string missing_text(const Deployment& deployment) {
   return text;
 }
 
-namespace {
-
-Json capacity_json(const Estimate& estimate) {
-  Json json = {{"available_bytes", estimate.available.best},
-               {"low", estimate.available.low},
-               {"high", estimate.available.high},
-               {"groups", Json::array()}};
+Json groups_json(const Estimate& estimate) {
+  Json groups = Json::array();
   for (const memory::CacheGroup& group : estimate.groups) {
-    json["groups"].push_back({{"kind", group.kind},
-                              {"layers", group.layers},
-                              {"bytes_per_block", group.bytes_per_block},
-                              {"block_size", group.block_tokens}});
+    groups.push_back({{"kind", group.kind},
+                      {"layers", group.layers},
+                      {"bytes_per_block", group.bytes_per_block},
+                      {"block_size", group.block_tokens}});
   }
-  json["bytes_per_token"] = estimate.bytes_per_token;
-  json["num_blocks"] = estimate.best.num_blocks;
-  json["tokens"] = estimate.best.tokens;
-  json["max_concurrency"] = hundredths(estimate.best.max_concurrency);
-  json["concurrency_8k"] = nullptr;
-  if (const auto& requests = estimate.best.example_concurrency) {
-    json["concurrency_8k"] = hundredths(*requests);
-  }
-  json["max_model_len"] = estimate.max_model_len;
-  json["longest_context"] = estimate.best.longest_context;
-  return json;
+  return groups;
 }
 
 Json terms_json(const Estimate& estimate) {
@@ -74,6 +59,26 @@ Json terms_json(const Estimate& estimate) {
                      {"source", term.source}});
   }
   return terms;
+}
+
+namespace {
+
+Json capacity_json(const Estimate& estimate) {
+  Json json = {{"available_bytes", estimate.available.best},
+               {"low", estimate.available.low},
+               {"high", estimate.available.high},
+               {"groups", groups_json(estimate)}};
+  json["bytes_per_token"] = estimate.bytes_per_token;
+  json["num_blocks"] = estimate.best.num_blocks;
+  json["tokens"] = estimate.best.tokens;
+  json["max_concurrency"] = hundredths(estimate.best.max_concurrency);
+  json["concurrency_8k"] = nullptr;
+  if (const auto& requests = estimate.best.example_concurrency) {
+    json["concurrency_8k"] = hundredths(*requests);
+  }
+  json["max_model_len"] = estimate.max_model_len;
+  json["longest_context"] = estimate.best.longest_context;
+  return json;
 }
 
 Json estimate_json(const Deployment& deployment) {

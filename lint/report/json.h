@@ -34,6 +34,10 @@ double hundredths(double value);
 /// A finding as `lint` lists it.
 Json finding_json(const Diagnostic& finding);
 
+/// `terms` of an estimate, and `groups` of its KV cache.
+Json terms_json(const memory::Estimate& estimate);
+Json groups_json(const memory::Estimate& estimate);
+
 /// One deployment as `estimate` shows it for a file.
 Json estimate_json_in_file(const Deployment& deployment);
 

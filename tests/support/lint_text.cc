@@ -79,7 +79,13 @@ LineRules expected(std::string_view text) {
 }
 
 LineRules found(const std::string& path, const std::string& text) {
+  return found(path, text, {});
+}
+
+LineRules found(const std::string& path, const std::string& text,
+                const std::map<std::string, std::string>& others) {
   MemoryFiles files({{path, text}});
+  for (const auto& [other, bytes] : others) files.write(other, bytes);
   return lint({path}, path, options_in(text), files);
 }
 

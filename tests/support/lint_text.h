@@ -1,6 +1,7 @@
 // Lints a text or a file the way the program does, for tests.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -22,6 +23,9 @@ LineRules expected(std::string_view text);
 /// The findings of all rules on a text, as if it stood in a file of that name, with the options of
 /// its `# options:` line.
 LineRules found(const std::string& path, const std::string& text);
+/// The same with other files (paths and texts) on the disk.
+LineRules found(const std::string& path, const std::string& text,
+                const std::map<std::string, std::string>& others);
 
 /// A text with all that was found in it.
 struct Linted {
