@@ -147,7 +147,8 @@ def in_llama(old, new):
 STEPS = [
     ("a length", change_llama("=8192", "=16384"), {"Deployment/llama/vllm"}),
     ("only comments", change_llama("spec:\n  replicas", "# why\nspec:\n  replicas"), set()),
-    ("a port", change_llama("      containers:", "      hostNetwork: true\n      containers:"), set()),
+    ("a grace period",
+     change_llama("      containers:", "      terminationGracePeriodSeconds: 90\n      containers:"), set()),
     ("a model", change_llama("Llama-3.1-8B", "Llama-3.2-3B"), {"Deployment/llama/vllm"}),
     ("a version", change_llama(":v0.19.0", ":v0.33.0"), {"Deployment/llama/vllm"}),
     ("a card", change_llama("nvidia-l4", "nvidia-h100-80gb"), {"Deployment/llama/vllm"}),
