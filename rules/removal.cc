@@ -75,6 +75,11 @@ std::optional<Piece> shell_words(Piece piece) {
     piece.end = piece.line_end();
     piece.begin = start - 2;
   }
+  // The first word of a line leaves its indentation to the next one: it may be that of a block.
+  if (piece.before().empty() && !piece.ends_line()) {
+    while (piece.end < bytes.size() && is_blank(bytes[piece.end])) ++piece.end;
+    return piece;
+  }
   while (piece.begin > 0 && is_blank(bytes[piece.begin - 1])) --piece.begin;
   return piece;
 }

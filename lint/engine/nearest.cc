@@ -32,6 +32,8 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known) {
+  constexpr size_t kLongest = 256;  // the table of edits would not end, and no name is that long
+  if (word.size() > kLongest) return {};
   std::string_view best;
   size_t best_distance = word.size() / 3 + 2;  // one edit in a short word, more in a long one
   for (const std::string_view candidate : known) {

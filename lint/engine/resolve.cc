@@ -43,6 +43,7 @@ class Resolver {
   std::optional<uint64_t> given(std::string_view name, int64_t least = 1);
   uint64_t number(std::string_view name);
   uint32_t count(std::string_view name) { return static_cast<uint32_t>(bounded(number(name))); }
+  uint32_t ranks(std::string_view name);
   double real(std::string_view name);
   bool is_on(std::string_view name);
   std::string text(std::string_view name);
@@ -107,6 +108,14 @@ uint64_t Resolver::number(std::string_view name) {
   return static_cast<uint64_t>(python_int(forced ? *forced : rule(name)).value_or(0));
 }
 
+// GPUs in one direction; more than any cluster has would be looked at one by one.
+uint32_t Resolver::ranks(std::string_view name) {
+  constexpr uint64_t kMost = 4'096;
+  const uint64_t value = std::max<uint64_t>(number(name), 1);
+  if (value > kMost) unreadable(name);
+  return static_cast<uint32_t>(std::min(value, kMost));
+}
+
 double Resolver::real(std::string_view name) {
   const double standard = python_float(rule(name)).value_or(0.0);
   if (!settings_.has(name)) return standard;
@@ -136,9 +145,9 @@ void Resolver::resolve_engine() {
 }
 
 void Resolver::resolve_parallelism() {
-  engine_.tensor_parallel = count("tensor-parallel-size");
-  engine_.pipeline_parallel = count("pipeline-parallel-size");
-  engine_.data_parallel = std::max(1U, count("data-parallel-size"));
+  engine_.tensor_parallel = ranks("tensor-parallel-size");
+  engine_.pipeline_parallel = ranks("pipeline-parallel-size");
+  engine_.data_parallel = ranks("data-parallel-size");
   engine_.decode_context_parallel = std::max(1U, count("decode-context-parallel-size"));
   engine_.prefill_context_parallel = std::max(1U, count("prefill-context-parallel-size"));
   engine_.expert_parallel = is_on("enable-expert-parallel");

@@ -288,6 +288,7 @@ TEST_CASE("values that cannot be read are named once") {
   CHECK(names("0.19.0", "M --max-model-len $LEN") == Names{"max-model-len"});
   CHECK(names("0.13.0", "M --max-model-len auto") == Names{"max-model-len"});
   CHECK(names("0.19.0", "M --max-num-seqs 1k") == Names{"max-num-seqs"});
+  CHECK(names("0.19.0", "M -pp 1000000000") == Names{"pipeline-parallel-size"});
   CHECK(names("0.19.0", "M --block-size 0") == Names{"block-size"});
   CHECK(names("0.19.0", "M --gpu-memory-utilization 90%") == Names{"gpu-memory-utilization"});
   CHECK(names("0.19.0", "M --speculative-config {'a':1}") == Names{"speculative-config"});

@@ -55,6 +55,8 @@ TEST_CASE("words leave a list with their item") {
 }
 
 TEST_CASE("words leave a command with their line") {
+  CHECK(without_words("run: |\n  serve M \\\n    --x=1 --y\n", {"--x=1"}) ==
+        "run: |\n  serve M \\\n    --y\n");
   CHECK(without_words("serve M \\\n  --x 1 \\\n  --y\n", {"--x", "1"}) == "serve M \\\n  --y\n");
   CHECK(without_words("serve M \\\n  --y \\\n  --x 1\n", {"--x", "1"}) == "serve M \\\n  --y\n");
   CHECK(without_words("serve M --x 1 --y\n", {"--x", "1"}) == "serve M --y\n");
