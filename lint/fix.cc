@@ -27,10 +27,19 @@ bool fits(const Edit& edit, const EditsOfFile& taken) {
   });
 }
 
-bool applicable(const Fix& fix, const EditsOfFile& taken) {
-  return !fix.edits.empty() && std::all_of(fix.edits.begin(), fix.edits.end(), [&](const Edit& e) {
-    return e.where && e.where.file->path() != "<stdin>" && fits(e, taken);
+/// A fix that leaves every byte as it is would be applied for ever.
+bool changes_anything(const Fix& fix) {
+  return std::any_of(fix.edits.begin(), fix.edits.end(), [](const Edit& e) {
+    const ByteRange& range = e.where.range;
+    return e.where && e.where.file->bytes().substr(range.begin, range.end - range.begin) != e.text;
   });
+}
+
+bool applicable(const Fix& fix, const EditsOfFile& taken) {
+  return changes_anything(fix) &&
+         std::all_of(fix.edits.begin(), fix.edits.end(), [&](const Edit& e) {
+           return e.where && e.where.file->path() != "<stdin>" && fits(e, taken);
+         });
 }
 
 std::string rewritten(const SourceFile& file, std::vector<Edit> edits) {

@@ -240,6 +240,19 @@ void check_uncounted(Deployment& d) {
   if (d.settings.text("ec-transfer-config").find("ec_producer") != std::string::npos) {
     missing(d, "kv cache", "an encoder instance keeps no KV cache", "nothing to do");
   }
+  // ModelConfig.use_mla: with the variable, and before there was one, every head has a cache of its
+  // own, which is many times as large; no rule may speak of the latent one.
+  const bool latent =
+      d.shape && std::any_of(d.shape->caches.begin(), d.shape->caches.end(), [](const auto& cache) {
+        return cache.kind == memory::CacheKind::kMla;
+      });
+  constexpr Version kFirstWithLatents{0, 7, 1};
+  if (latent &&
+      (switched(d, "VLLM_MLA_DISABLE").value_or(false) || d.version < kFirstWithLatents)) {
+    missing(d, "kv cache", "latent attention is off, and the cache of its heads is not counted",
+            "judge this one by hand");
+    d.shape.reset();
+  }
 }
 
 // EncoderDecoderModelRunner.profile_run (vllm/worker/enc_dec_model_runner.py, 0.5 to 0.10): a dummy

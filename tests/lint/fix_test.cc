@@ -29,6 +29,12 @@ TEST_CASE("fixes that change the service are applied only when asked for") {
   CHECK(apply_fixes({finding(0, 3, "1", true)}, FixLevel::kNone).texts.empty());
 }
 
+TEST_CASE("a fix that changes no byte is not applied") {
+  const FixedFiles fixed = apply_fixes({finding(4, 7, "two", true)}, FixLevel::kSafe);
+  CHECK(fixed.applied == 0);
+  CHECK(fixed.texts.empty());
+}
+
 TEST_CASE("of fixes for the same bytes the first is applied, and equal ones once") {
   const FixedFiles fixed =
       apply_fixes({finding(0, 7, "x", true), finding(4, 7, "2", true), finding(0, 7, "x", true)},

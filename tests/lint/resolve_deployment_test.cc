@@ -58,6 +58,22 @@ TEST_CASE("memory that is not counted, and shapes that are overridden, are not j
   CHECK(resolved({"--hf-overrides", R"({"rope_theta":10000})"}).estimate.has_value());
 }
 
+TEST_CASE("latent attention that is switched off is not judged") {
+  Inputs inputs;
+  inputs.gpu = *find_gpu("H200-141GB");
+  const auto judged = [&](std::vector<std::string> words, Version version) {
+    inputs.engine = version;
+    for (const char* word : {"vllm", "serve", "deepseek-ai/DeepSeek-R1", "-tp", "8"}) {
+      words.push_back(word);
+    }
+    return resolve_deployment(read_command_line(words).starts.at(0), inputs).estimate.has_value();
+  };
+  CHECK(judged({}, {0, 19, 0}));
+  CHECK(judged({"VLLM_MLA_DISABLE=0"}, {0, 19, 0}));
+  CHECK_FALSE(judged({"VLLM_MLA_DISABLE=1"}, {0, 19, 0}));
+  CHECK_FALSE(judged({}, {0, 6, 6}));
+}
+
 TEST_CASE("variables that leave an engine some cards say how many it has") {
   const std::pair<const char*, uint32_t> cases[] = {
       {"CUDA_VISIBLE_DEVICES=0,1", 2},
