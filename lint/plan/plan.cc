@@ -32,12 +32,16 @@ uint64_t watermark_blocks(const Deployment& d, uint64_t num_blocks) {
   return static_cast<uint64_t>(share * static_cast<double>(num_blocks));
 }
 
-/// The engine's block size: of the layers whose cache grows with the context.
+// What cache_config.block_size is when the scheduler is built: from 0.18 the smallest of all groups
+// (EngineCore._initialize_kv_caches, vllm/v1/engine/core.py), before it what attention has.
 uint32_t block_tokens(const Deployment& d, const memory::Estimate& e) {
+  const bool of_all = d.engine.release.at_least(18);
+  std::optional<uint32_t> smallest;
   for (const memory::CacheGroup& group : e.groups) {
-    if (group.kind == "full" || group.kind == "mla") return group.block_tokens;
+    if (!of_all && group.kind != "full" && group.kind != "mla") continue;
+    smallest = std::min(smallest.value_or(group.block_tokens), group.block_tokens);
   }
-  return d.engine.block_tokens;
+  return smallest.value_or(d.engine.block_tokens);
 }
 
 std::string take_admission(const Admission& admission, Plan& plan) {

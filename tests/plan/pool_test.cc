@@ -12,6 +12,7 @@
 #include "lint/plan/plan.h"
 #include "lint/resolve_deployment.h"
 #include "tests/support/catch.h"
+#include "tests/support/shared.h"
 
 using namespace kvbudget;
 
@@ -113,6 +114,23 @@ TEST_CASE("with a plan's flags the engine has exactly the blocks of the plan") {
   CHECK(plans > kCases.size() * kVersions.size() / 2);
   CHECK(by_bytes);
   CHECK(by_blocks);
+}
+
+TEST_CASE("the block size is the smallest of all groups, as the scheduler finds it", "[corpus]") {
+  const auto config = test::shared_path("corpus/models/deepseek-ai__DeepSeek-V4-Flash-Base.json");
+  if (!test::shared_exists(config)) return;
+  Inputs inputs;
+  inputs.engine = Version{0, 28, 0};
+  inputs.gpu = *find_gpu("H200");
+  inputs.gpu_count = 8;
+  inputs.models.configs.push_back({"", config.string()});
+  const std::vector<std::string> words = {"vllm", "serve", "v4", "-tp=8", "--max-model-len=8192"};
+  const Deployment d = resolve_deployment(read_command_line(words).starts.front(), inputs);
+  const plan::PlanResult result = plan::make_plan(d, {});
+  INFO(result.error);
+  REQUIRE(result.plan);
+  CHECK(result.plan->pool.pinned.groups.front().block_tokens == 256);
+  CHECK(result.plan->block_tokens == 4);  // of the compressors' states
 }
 
 TEST_CASE("a watermark is not usable") {
