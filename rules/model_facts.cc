@@ -13,9 +13,7 @@ bool any_cache(const Deployment& d, Test test) {
   return d.shape && std::any_of(d.shape->caches.begin(), d.shape->caches.end(), test);
 }
 
-bool has_kind(const Deployment& d, CacheKind kind) {
-  return any_cache(d, [kind](const LayerCache& cache) { return cache.kind == kind; });
-}
+bool has_kind(const Deployment& d, CacheKind kind) { return d.shape && d.shape->has_cache(kind); }
 
 }  // namespace
 

@@ -26,10 +26,7 @@ namespace {
 using memory::CacheKind;
 
 bool has_layers(const DefaultFacts& facts, CacheKind kind) {
-  if (!facts.model) return false;
-  const auto& caches = facts.model->caches;
-  return std::any_of(caches.begin(), caches.end(),
-                     [kind](const memory::LayerCache& cache) { return cache.kind == kind; });
+  return facts.model && facts.model->has_cache(kind);
 }
 
 bool is_attention_free(const DefaultFacts& facts) {

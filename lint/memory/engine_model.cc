@@ -83,17 +83,13 @@ bool among(const std::string_view (&names)[N], std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-bool has_state(const ModelShape& model) {
-  return std::any_of(model.caches.begin(), model.caches.end(),
-                     [](const LayerCache& layer) { return layer.kind == CacheKind::kMamba; });
-}
-
 // VllmConfig.use_v2_model_runner.
 bool defaults_to_v2(const ModelShape& model, EngineRelease release) {
   const bool plain = model.num_experts == 0 && model.quantization.empty();
   if (release.at_least(29)) return true;
   if (release.at_least(25)) {
-    return !has_state(model) && (model.num_experts == 0 || among(kV2In025, model.architecture));
+    return !model.has_cache(CacheKind::kMamba) &&
+           (model.num_experts == 0 || among(kV2In025, model.architecture));
   }
   if (release.at_least(24)) return among(kV2In024, model.architecture);
   return release.at_least(22) && plain && among(kV2In022, model.architecture);

@@ -6,6 +6,7 @@
 // divides it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -197,6 +198,11 @@ struct ModelShape {
   std::optional<DraftLayers> mtp;  ///< in the checkpoint, loaded only when it is asked to draft
   LoraModules lora;
   bool generates = true;  ///< false: pooling or encoder model, no KV cache
+
+  bool has_cache(CacheKind kind) const {
+    return std::any_of(caches.begin(), caches.end(),
+                       [kind](const LayerCache& cache) { return cache.kind == kind; });
+  }
 };
 
 }  // namespace kvbudget::memory
