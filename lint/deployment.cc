@@ -79,4 +79,15 @@ const EnvVar* Deployment::env(std::string_view name) const {
   return found;
 }
 
+std::optional<bool> Deployment::switched(std::string_view variable) const {
+  const EnvVar* found = env(variable);
+  if (found == nullptr || !found->known || found->value.empty()) return std::nullopt;
+  return found->value.view() != "0";
+}
+
+bool Deployment::profiles_every_sequence() const {
+  return engine.v0_engine && shape && shape->multimodal &&
+         shape->has_cache(memory::CacheKind::kCross);
+}
+
 }  // namespace kvbudget

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lint/admission.h"
@@ -64,8 +65,8 @@ struct Deployment {
   std::vector<std::string> unreadable;  ///< settings whose value is decided elsewhere, or is none
   Workload workload;                    ///< that the service is meant for; empty where nobody says
   std::vector<SyntaxError> workload_faults;  ///< in the annotation that says so
-  Admission admission;         ///< that the project file asks for
-  std::vector<PlanFile> plans;  ///< beside it or mounted, of this model or others
+  Admission admission;                       ///< that the project file asks for
+  std::vector<PlanFile> plans;               ///< beside it or mounted, of this model or others
   std::optional<memory::Estimate> estimate;  ///< null when an input is missing
   std::vector<MissingInput> missing;         ///< why there is no estimate
   std::shared_ptr<const Deployment> before;  ///< the same under the release of --since, or null
@@ -86,6 +87,17 @@ struct Deployment {
   std::vector<uint32_t> stated_pipeline_layers() const;
   /// An environment variable of the engine's process, or null.
   const EnvVar* env(std::string_view name) const;
+  /// Whether a variable is on; nullopt where it is not set, empty or decided elsewhere.
+  std::optional<bool> switched(std::string_view variable) const;
+  /// The V0 engine feeds its profile run an image or recording for each of max_num_seqs sequences:
+  /// EncoderDecoderModelRunner.profile_run (vllm/worker/enc_dec_model_runner.py, 0.5 to 0.10). With
+  /// the default of 256 Llama 3.2 Vision ran out of memory on cards that hold it four times (issues
+  /// 9445, 10034).
+  bool profiles_every_sequence() const;
+
+  void add_missing(std::string what, std::string detail, std::string hint) {
+    missing.push_back({std::move(what), std::move(detail), std::move(hint)});
+  }
 };
 
 }  // namespace kvbudget

@@ -13,7 +13,7 @@ namespace kvbudget {
 namespace {
 
 void missing(Deployment& d, std::string detail, std::string hint) {
-  d.missing.push_back({"draft model", std::move(detail), std::move(hint)});
+  d.add_missing("draft model", std::move(detail), std::move(hint));
 }
 
 void load(Deployment& d, const memory::DraftLayers& draft) {

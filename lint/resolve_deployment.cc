@@ -11,13 +11,10 @@
 #include "lint/find_draft.h"
 #include "lint/find_plans.h"
 #include "lint/models/online_quantization.h"
+#include "lint/not_followed.h"
 
 namespace kvbudget {
 namespace {
-
-void missing(Deployment& d, std::string what, std::string detail, std::string hint) {
-  d.missing.push_back({std::move(what), std::move(detail), std::move(hint)});
-}
 
 // A release newer than the data is judged as the newest known one, and said to be.
 void set_version(Deployment& d, Version stated) {
@@ -58,13 +55,13 @@ void find_settings(Deployment& d, const Inputs& inputs) {
   d.settings = read_settings(d.start, d.version, root);
   const std::string path = config_file_of(d.start);
   if (!path.empty() && root == nullptr && d.start.config.empty()) {
-    missing(d, "config file", "the settings of --config " + path + " could not be read",
-            "lint it from a folder that holds " + path);
+    d.add_missing("config file", "the settings of --config " + path + " could not be read",
+                  "lint it from a folder that holds " + path);
   }
   if (d.settings.opaque_words) {
-    missing(d, "arguments",
-            "part of the command line is decided elsewhere (a variable or a template)",
-            "lint the rendered file");
+    d.add_missing("arguments",
+                  "part of the command line is decided elsewhere (a variable or a template)",
+                  "lint the rendered file");
   }
 }
 
@@ -81,10 +78,10 @@ std::shared_ptr<const memory::ModelShape> with_online_quantization(
 void find_model(Deployment& d, const Inputs& inputs) {
   if (!d.settings.model || !d.settings.model_known) {
     if (inputs.models.configs.empty() || d.settings.model) {
-      missing(d, "model",
-              d.settings.model ? "the model is decided elsewhere: " + d.settings.model->value
-                               : "the file names no model",
-              "pass --model-config PATH");
+      d.add_missing("model",
+                    d.settings.model ? "the model is decided elsewhere: " + d.settings.model->value
+                                     : "the file names no model",
+                    "pass --model-config PATH");
       if (inputs.models.configs.empty()) return;
     }
   } else {
@@ -94,10 +91,10 @@ void find_model(Deployment& d, const Inputs& inputs) {
   const ReadModel& read =
       inputs.memo->read(inputs.models, d.model, folder_of(d.start.file), inputs.hub.get());
   if (!read.shape) {
-    missing(d, "model config", read.error,
-            read.source.empty()
-                ? "pass --model-config " + (d.model.empty() ? "" : d.model + "=") + "PATH"
-                : "report the architecture");
+    d.add_missing("model config", read.error,
+                  read.source.empty()
+                      ? "pass --model-config " + (d.model.empty() ? "" : d.model + "=") + "PATH"
+                      : "report the architecture");
     return;
   }
   d.shape = with_online_quantization(d, read.shape);
@@ -182,10 +179,10 @@ void find_gpus(Deployment& d, const Inputs& inputs) {
   if (d.gpu_count == 0) d.gpu_count = project.gpu_count;
   if (!d.gpu && !d.start.gpu.name) d.gpu = project.gpu;
   if (d.gpu) return;
-  missing(d, "gpu",
-          d.start.gpu.name ? "unknown or ambiguous GPU name '" + d.start.gpu.name->value + "'"
-                           : "the file names no GPU type",
-          "pass --gpu NAME");
+  d.add_missing("gpu",
+                d.start.gpu.name ? "unknown or ambiguous GPU name '" + d.start.gpu.name->value + "'"
+                                 : "the file names no GPU type",
+                "pass --gpu NAME");
 }
 
 // Overrides of the model's config change its length and shape in ways that are not followed.
@@ -193,12 +190,6 @@ bool length_is_checked(const Deployment& d) {
   if (d.settings.has("hf-overrides") || d.settings.has("rope-scaling")) return false;
   const EnvVar* guard = d.env("VLLM_ALLOW_LONG_MAX_MODEL_LEN");
   return guard == nullptr || (guard->known && (guard->value.view() == "0" || guard->value.empty()));
-}
-
-std::optional<bool> switched(const Deployment& d, std::string_view name) {
-  const EnvVar* variable = d.env(name);
-  if (variable == nullptr || !variable->known || variable->value.empty()) return std::nullopt;
-  return variable->value.view() != "0";
 }
 
 // get_pp_indices of vllm/distributed/utils.py; what it refuses is left out.
@@ -213,100 +204,11 @@ void find_pipeline_layers(Deployment& d) {
 // Variables and modes that decide what the profile run measures.
 void find_environment(Deployment& d) {
   find_pipeline_layers(d);
-  d.engine.model_runner_v2 = switched(d, "VLLM_USE_V2_MODEL_RUNNER");
-  d.engine.graphs_in_budget = switched(d, "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS");
+  d.engine.model_runner_v2 = d.switched("VLLM_USE_V2_MODEL_RUNNER");
+  d.engine.graphs_in_budget = d.switched("VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS");
   const std::string graphs =
       json_member(d.settings.text("compilation-config"), "cudagraph_mode").value_or("FULL");
   d.engine.full_cudagraphs = graphs.find("FULL") != std::string::npos;
-}
-
-// Overrides of the shape itself would make every number that follows wrong; those of rope do not.
-void check_overrides(Deployment& d) {
-  const std::string overrides = d.settings.text("hf-overrides");
-  constexpr const char* kShapeKeys[] = {"layer",  "head",          "hidden",
-                                        "window", "architectures", "intermediate",
-                                        "vocab",  "expert",        "model_type"};
-  const bool changes_shape =
-      std::any_of(std::begin(kShapeKeys), std::end(kShapeKeys),
-                  [&](const char* key) { return overrides.find(key) != std::string::npos; });
-  if (changes_shape) {
-    missing(d, "model config", "hf-overrides change the model's shape",
-            "pass --model-config with the changes made");
-  }
-}
-
-// Memory that is real and not counted here; an estimate without it would promise too much.
-void check_uncounted(Deployment& d) {
-  if (d.settings.text("ec-transfer-config").find("ec_producer") != std::string::npos) {
-    missing(d, "kv cache", "an encoder instance keeps no KV cache", "nothing to do");
-  }
-  // ModelConfig.use_mla: with the variable, and before there was one, every head has a cache of its
-  // own, which is many times as large; no rule may speak of the latent one.
-  const bool latent =
-      d.shape && std::any_of(d.shape->caches.begin(), d.shape->caches.end(), [](const auto& cache) {
-        return cache.kind == memory::CacheKind::kMla;
-      });
-  constexpr Version kFirstWithLatents{0, 7, 1};
-  if (latent &&
-      (switched(d, "VLLM_MLA_DISABLE").value_or(false) || d.version < kFirstWithLatents)) {
-    missing(d, "kv cache", "latent attention is off, and the cache of its heads is not counted",
-            "judge this one by hand");
-    d.shape.reset();
-  }
-}
-
-// EncoderDecoderModelRunner.profile_run (vllm/worker/enc_dec_model_runner.py, 0.5 to 0.10): a dummy
-// image or recording for each of max_num_seqs sequences, 256 by default, so that Llama 3.2 Vision
-// ran out of memory on cards that hold it four times (issues 9445, 10034).
-bool profiles_every_sequence(const memory::ModelShape& shape) {
-  return shape.multimodal &&
-         std::any_of(shape.caches.begin(), shape.caches.end(), [](const memory::LayerCache& cache) {
-           return cache.kind == memory::CacheKind::kCross;
-         });
-}
-
-// What is not followed of LoRA slots.
-void check_lora(Deployment& d) {
-  if (d.engine.lora.slots == 0 || !d.shape) return;
-  const Architecture* known = find_architecture(d.shape->architecture);
-  constexpr const char* kOtherSlots[] = {"lora-target-modules", "enable-tower-connector-lora",
-                                         "enable-mixed-moe-lora-format"};
-  const char* const* other = std::find_if(
-      std::begin(kOtherSlots), std::end(kOtherSlots),
-      [&](const char* name) { return d.settings.has(name) && d.settings.text(name) != "false"; });
-  if (known != nullptr && !known->has("lora")) {
-    missing(d, "lora", "the engine has no LoRA for " + d.shape->architecture, "leave it out");
-  } else if (other != std::end(kOtherSlots)) {
-    missing(d, "lora", "which layers --" + std::string(*other) + " gives slots is not followed",
-            "judge this one by hand");
-  } else if (d.engine.v0_engine) {
-    missing(d, "lora", "the engine before V1 leaves LoRA slots out of its budget",
-            "judge this one by hand");
-  }
-}
-
-// Settings that are read as text, where an unknown one would pass for one that is not given.
-void check_known(Deployment& d) {
-  constexpr const char* kNames[] = {"compilation-config",
-                                    "cudagraph-capture-sizes",
-                                    "cuda-graph-sizes",
-                                    "data-parallel-size-local",
-                                    "disable-sliding-window",
-                                    "ec-transfer-config",
-                                    "headless",
-                                    "hf-overrides",
-                                    "limit-mm-per-prompt",
-                                    "lora-dtype",
-                                    "max-cudagraph-capture-size",
-                                    "optimization-level",
-                                    "quantization",
-                                    "rope-scaling"};
-  for (const char* name : kNames) {
-    const Setting* setting = d.settings.find(name);
-    if (setting == nullptr || setting->known) continue;
-    missing(d, name, "whether or how --" + std::string(name) + " is given is decided elsewhere",
-            "lint the rendered file");
-  }
 }
 
 void find_numbers(Deployment& d) {
@@ -322,19 +224,14 @@ void find_numbers(Deployment& d) {
   d.chunked_prefill = numbers.chunked_prefill;
   d.unreadable = numbers.unreadable;
   find_environment(d);
-  check_lora(d);
   if (d.context_checked) d.engine.model_length_limit = d.context.limit_tokens;
-  if (d.engine.v0_engine && d.shape && profiles_every_sequence(*d.shape)) {
-    missing(d, "activation",
-            "the V0 engine profiles an encoder's item for every sequence, which is not counted",
-            "judge this one by hand");
-  }
+  name_uncounted_memory(d);
   for (const std::string& name : numbers.unreadable) {
     const auto same = [&](const MissingInput& input) { return input.what == name; };
     if (std::any_of(d.missing.begin(), d.missing.end(), same)) continue;
-    missing(d, name,
-            "the value of " + name + " is decided elsewhere, or is not one that the engine takes",
-            "lint the rendered file");
+    d.add_missing(
+        name, "the value of " + name + " is decided elsewhere, or is not one that the engine takes",
+        "lint the rendered file");
   }
 }
 
@@ -395,9 +292,7 @@ Deployment resolve_deployment(const EngineStart& start, const Inputs& inputs) {
   find_draft(d, inputs, folder_of(d.start.file));
   find_plans(d, inputs, folder_of(d.start.file));
   find_gpus(d, inputs);
-  check_overrides(d);
-  check_uncounted(d);
-  check_known(d);
+  name_unfollowed_inputs(d);
   find_numbers(d);
   find_estimate(d);
   find_before(d, inputs);

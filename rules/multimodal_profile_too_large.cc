@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "lint/memory/format.h"
 #include "lint/rule.h"
 #include "rules/memory_notes.h"
@@ -53,19 +51,12 @@ bool matters(const Deployment& d, const memory::Estimate& text_only) {
          static_cast<double>(peak) > kLargeShare * static_cast<double>(e.available.best);
 }
 
-// EncoderDecoderModelRunner.profile_run (vllm/worker/enc_dec_model_runner.py, to 0.10) feeds an
-// item for every sequence: with 256 of them Llama 3.2 Vision ran out of memory on cards that hold
-// it four times (issues 9445, 10034), and vLLM's own example for it takes 16.
+// vLLM's own example for Llama 3.2 Vision takes so many.
 constexpr uint32_t kSequencesThatFit = 16;
 
-bool feeds_every_sequence(const Deployment& d) {
-  return d.engine.v0_engine && d.shape && d.shape->multimodal && d.engine.vision_encoder &&
-         std::any_of(d.shape->caches.begin(), d.shape->caches.end(),
-                     [](const auto& cache) { return cache.kind == memory::CacheKind::kCross; });
-}
-
 void check_every_sequence(const Deployment& d, Reporter& reporter) {
-  if (!feeds_every_sequence(d) || d.engine.max_num_seqs <= kSequencesThatFit) return;
+  if (!d.profiles_every_sequence() || !d.engine.vision_encoder) return;
+  if (d.engine.max_num_seqs <= kSequencesThatFit) return;
   Diagnostic& finding = reporter.report(
       d.where_of("max-num-seqs"),
       "the profile run of this release takes an image for each of max-num-seqs " +
