@@ -16,6 +16,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import checks
+from checks import check
+
 PROGRAM = os.path.abspath(sys.argv[1])
 
 LLAMA = """apiVersion: apps/v1
@@ -55,15 +59,6 @@ TINY = {
     "max_position_embeddings": 32768,
     "torch_dtype": "bfloat16",
 }
-
-results = []
-
-
-def check(what, passed, detail=""):
-    results.append(bool(passed))
-    if not passed:
-        print("FAILED:", what, detail)
-
 
 def run(*words, cwd, program=PROGRAM, path=os.environ["PATH"]):
     env = {"HOME": str(cwd), "PATH": path, "GIT_CONFIG_GLOBAL": "/dev/null"}
@@ -356,8 +351,7 @@ def main():
         check_working_tree(repo)
         check_odd_files(repo)
         check_errors(repo, folder)
-    print(f"{sum(results)} of {len(results)} checks passed")
-    sys.exit(0 if all(results) else 1)
+    checks.finish()
 
 
 if __name__ == "__main__":

@@ -27,6 +27,8 @@ import sarif.loader
 import sarif_kit.validate
 import typeguard
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import checks as counter
 import sample
 
 PROGRAM = str(pathlib.Path(sys.argv[1]).resolve())
@@ -186,15 +188,9 @@ def checks(folder):
 
 
 def main():
-    failed = count = 0
     with tempfile.TemporaryDirectory() as folder:
-        for what, passed in checks(folder):
-            count += 1
-            failed += not passed
-            if not passed:
-                print("FAILED:", what)
-    print(f"{count - failed} of {count} checks passed")
-    sys.exit(1 if failed else 0)
+        counter.check_all(checks(folder))
+    counter.finish()
 
 
 if __name__ == "__main__":

@@ -18,6 +18,9 @@ import sys
 import tempfile
 import threading
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import checks as counter
+
 CONFIG = {
     "architectures": ["LlamaForCausalLM"],
     "model_type": "llama",
@@ -109,15 +112,9 @@ def main():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hub)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     endpoint = f"http://127.0.0.1:{server.server_address[1]}"
-    failed = count = 0
     with tempfile.TemporaryDirectory() as cache:
-        for what, passed in checks(sys.argv[1], endpoint, cache):
-            count += 1
-            failed += not passed
-            if not passed:
-                print("FAILED:", what)
-    print(f"{count - failed} of {count} checks passed")
-    sys.exit(1 if failed else 0)
+        counter.check_all(checks(sys.argv[1], endpoint, cache))
+    counter.finish()
 
 
 if __name__ == "__main__":

@@ -10,6 +10,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import checks
+from checks import check
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.path.abspath(sys.argv[1])
 TOOLS = pathlib.Path(sys.prefix) / "bin"
@@ -18,15 +22,6 @@ SKIPPED = 77
 GOOD = (ROOT / "fixtures/deployments/ok/llama-8b-on-l4.yaml").read_text()
 TOO_LONG = GOOD.replace("--max-model-len=16384", "--max-model-len=131072")
 assert TOO_LONG != GOOD
-
-results = []
-
-
-def check(what, passed, detail=""):
-    results.append(bool(passed))
-    if not passed:
-        print("FAILED:", what, detail)
-
 
 def tool(*words, cwd=ROOT):
     return run([TOOLS / words[0], *words[1:]], cwd=cwd)
@@ -73,5 +68,4 @@ def folder_with_program(folder):
 def main(test):
     with tempfile.TemporaryDirectory() as name:
         test(pathlib.Path(name).resolve())
-    print(f"{sum(results)} of {len(results)} checks passed")
-    sys.exit(0 if all(results) and results else 1)
+    checks.finish()
