@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "rules/all_rules.h"
 #include "tests/accuracy/observed.h"
+#include "tests/support/all_findings.h"
 #include "tests/support/catch.h"
 
 using namespace kvbudget;
@@ -26,17 +26,6 @@ const std::vector<std::string>& rules_for(const std::string& outcome) {
   static const std::vector<std::string> none;
   const auto found = rules.find(outcome);
   return found == rules.end() ? none : found->second;
-}
-
-std::vector<Diagnostic> findings_on(const Deployment& deployment) {
-  std::vector<Diagnostic> findings;
-  for (const Rule* rule : all_rules()) {
-    if (rule->check_deployment == nullptr) continue;
-    Reporter reporter(rule->id, rule->name, rule->severity, 0);
-    rule->check_deployment(deployment, reporter);
-    for (Diagnostic& finding : reporter.take()) findings.push_back(std::move(finding));
-  }
-  return findings;
 }
 
 bool predicts(const std::string& outcome, const Diagnostic& finding) {
@@ -82,7 +71,7 @@ TEST_CASE("starts that failed are predicted by the rule for their failure") {
   int predicted = 0;
   for (const test::JudgedRun* judged : failures) {
     const test::ObservedRun& run = judged->run;
-    const std::vector<Diagnostic> findings = findings_on(judged->deployment);
+    const std::vector<Diagnostic> findings = test::findings_on(judged->deployment);
     const bool hit = is_predicted(run, findings);
     predicted += hit ? 1 : 0;
     std::printf("%-6s %-50s %-8s %-14s%s\n", hit ? "hit" : "missed", run.id.c_str(),
@@ -99,7 +88,7 @@ TEST_CASE("starts that went well have no error") {
   REQUIRE_FALSE(started.empty());
   std::printf("%zu starts that went well\n", started.size());
   for (const test::JudgedRun* judged : started) {
-    for (const Diagnostic& finding : findings_on(judged->deployment)) {
+    for (const Diagnostic& finding : test::findings_on(judged->deployment)) {
       INFO(judged->run.id << ": " << finding.rule << " " << finding.message);
       CHECK(finding.severity != Severity::kError);
     }

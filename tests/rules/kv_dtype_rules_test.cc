@@ -1,11 +1,7 @@
 // The rules on the KV cache's dtype and layout, by card, release and model: what the engine's own
 // choice of backend comes to (vllm/platforms/cuda.py).
 
-#include <set>
-#include <string>
-
 #include "tests/support/catch.h"
-#include "tests/support/lint_text.h"
 #include "tests/support/pod_text.h"
 
 using namespace kvbudget;
@@ -13,21 +9,7 @@ using test::PodCase;
 
 namespace {
 
-// Rules 2xx that fire on a pod.
-std::set<std::string> fired(const PodCase& pod) {
-  std::set<std::string> ids;
-  for (const auto& [line, id] : test::found("pod.yaml", test::pod_text(pod))) {
-    if (id.starts_with("KVB2")) ids.insert(id);
-  }
-  return ids;
-}
-
-void check_all(const std::vector<std::pair<PodCase, std::set<std::string>>>& cases) {
-  for (const auto& [pod, wanted] : cases) {
-    INFO(test::pod_text(pod));
-    CHECK(fired(pod) == wanted);
-  }
-}
+void check_all(const test::PodCases& cases) { test::check_fired("KVB2", cases); }
 
 constexpr const char* kA100 = "NVIDIA-A100-SXM4-80GB";
 constexpr const char* kT4 = "Tesla-T4";

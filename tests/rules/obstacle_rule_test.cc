@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "rules/all_rules.h"
+#include "tests/support/all_findings.h"
 #include "tests/support/catch.h"
 
 using namespace kvbudget;
@@ -158,13 +158,8 @@ std::vector<Case> late_cases() {
 
 std::vector<std::string> errors_of_all_rules(const Deployment& d) {
   std::vector<std::string> errors;
-  for (const Rule* rule : all_rules()) {
-    Reporter reporter(rule->id, rule->name, rule->severity, 0);
-    if (rule->check_deployment != nullptr) rule->check_deployment(d, reporter);
-    if (rule->check_neighbours != nullptr) rule->check_neighbours({{&d, 1}, 0}, reporter);
-    for (const Diagnostic& finding : reporter.take()) {
-      if (finding.severity == Severity::kError) errors.emplace_back(finding.rule);
-    }
+  for (const Diagnostic& finding : test::findings_on(d)) {
+    if (finding.severity == Severity::kError) errors.emplace_back(finding.rule);
   }
   return errors;
 }

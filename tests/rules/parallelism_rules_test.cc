@@ -1,10 +1,6 @@
 // The rules on parallelism, by model and sizes.
 
-#include <set>
-#include <string>
-
 #include "tests/support/catch.h"
-#include "tests/support/lint_text.h"
 #include "tests/support/pod_text.h"
 
 using namespace kvbudget;
@@ -12,21 +8,7 @@ using test::PodCase;
 
 namespace {
 
-// Rules 3xx that fire on a pod; how full it is does not matter here.
-std::set<std::string> fired(const PodCase& pod) {
-  std::set<std::string> ids;
-  for (const auto& [line, id] : test::found("pod.yaml", test::pod_text(pod))) {
-    if (id.starts_with("KVB3")) ids.insert(id);
-  }
-  return ids;
-}
-
-void check_all(const std::vector<std::pair<PodCase, std::set<std::string>>>& cases) {
-  for (const auto& [pod, wanted] : cases) {
-    INFO(test::pod_text(pod));
-    CHECK(fired(pod) == wanted);
-  }
-}
+void check_all(const test::PodCases& cases) { test::check_fired("KVB3", cases); }
 
 constexpr const char* kH100 = "NVIDIA-H100-80GB-HBM3";
 constexpr const char* kMoe = "Qwen/Qwen3-30B-A3B-FP8";
