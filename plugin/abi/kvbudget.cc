@@ -53,6 +53,17 @@ kvb_status guarded(Body&& body) noexcept {
   }
 }
 
+shm::Tenant tenant_of(const TenantState& from) {
+  shm::Tenant tenant;
+  from.name.copy(tenant.name, sizeof tenant.name - 1);
+  tenant.reserved_blocks = from.reserved_blocks;
+  tenant.min_blocks = from.limits.min_blocks;
+  tenant.max_blocks = from.limits.max_blocks;
+  tenant.admitted = from.admitted;
+  tenant.pending = from.pending;
+  return tenant;
+}
+
 shm::Figures figures_of(const Ledger& from) {
   const ledger::Statistics s = from.statistics();
   shm::Figures f;
@@ -69,16 +80,7 @@ shm::Figures figures_of(const Ledger& from) {
   f.released_total = s.released_total;
   f.hold_seconds_total = s.hold_seconds_total;
   f.tenants = std::min<size_t>(from.tenants().size(), shm::kMaxTenants);
-  for (size_t i = 0; i < f.tenants; ++i) {
-    const TenantState& t = from.tenants()[i];
-    shm::Tenant& into = f.tenant[i];
-    t.name.copy(into.name, sizeof into.name - 1);
-    into.reserved_blocks = t.reserved_blocks;
-    into.min_blocks = t.limits.min_blocks;
-    into.max_blocks = t.limits.max_blocks;
-    into.admitted = t.admitted;
-    into.pending = t.pending;
-  }
+  for (size_t i = 0; i < f.tenants; ++i) f.tenant[i] = tenant_of(from.tenants()[i]);
   return f;
 }
 
@@ -189,18 +191,8 @@ kvb_status kvb_tenant_set(kvb_ledger* handle, const char* name, size_t name_byte
 kvb_status kvb_tenant_get(const kvb_ledger* handle, uint32_t tenant, kvb_tenant_state* state) {
   if (handle == nullptr || !is_whole(state)) return KVB_INVALID_ARGUMENT;
   if (tenant >= handle->ledger.tenants().size()) return KVB_NOT_FOUND;
-  return guarded([&] {
-    const TenantState& t = handle->ledger.tenants()[tenant];
-    shm::Tenant copy;
-    t.name.copy(copy.name, sizeof copy.name - 1);
-    copy.reserved_blocks = t.reserved_blocks;
-    copy.min_blocks = t.limits.min_blocks;
-    copy.max_blocks = t.limits.max_blocks;
-    copy.admitted = t.admitted;
-    copy.pending = t.pending;
-    fill(copy, *state);
-    return KVB_OK;
-  });
+  fill(tenant_of(handle->ledger.tenants()[tenant]), *state);
+  return KVB_OK;
 }
 
 kvb_status kvb_request_admit(kvb_ledger* handle, uint64_t key, uint32_t tenant, uint64_t blocks,
