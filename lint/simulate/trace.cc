@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -29,22 +30,11 @@ std::optional<T> number(std::string_view text) {
   return whole ? std::optional(value) : std::nullopt;
 }
 
-// Days since 1970 of a date of the proleptic Gregorian calendar (H. Hinnant, chrono-compatible
-// low-level date algorithms).
-int64_t days_from_civil(int64_t year, int64_t month, int64_t day) {
-  year -= month <= 2 ? 1 : 0;
-  const int64_t era = (year >= 0 ? year : year - 399) / 400;
-  const int64_t year_of_era = year - era * 400;
-  const int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-  return era * 146'097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year -
-         719'468;
-}
-
 // "2023-11-16 18:17:03.9799600", seconds since 1970.
 std::optional<double> timestamp(std::string_view text) {
   constexpr std::string_view kShape = "0000-00-00 00:00:00";
   if (text.size() < kShape.size()) return std::nullopt;
-  const auto part = [&](size_t at, size_t size) { return number<int64_t>(text.substr(at, size)); };
+  const auto part = [&](size_t at, size_t size) { return number<unsigned>(text.substr(at, size)); };
   const auto year = part(0, 4);
   const auto month = part(5, 2);
   const auto day = part(8, 2);
@@ -52,7 +42,12 @@ std::optional<double> timestamp(std::string_view text) {
   const auto minute = part(14, 2);
   const auto seconds = number<double>(text.substr(17));
   if (!year || !month || !day || !hour || !minute || !seconds) return std::nullopt;
-  const int64_t minutes = (days_from_civil(*year, *month, *day) * 24 + *hour) * 60 + *minute;
+  namespace chrono = std::chrono;
+  const chrono::year_month_day date{chrono::year(static_cast<int>(*year)), chrono::month(*month),
+                                    chrono::day(*day)};
+  if (!date.ok()) return std::nullopt;
+  const int64_t days = chrono::sys_days(date).time_since_epoch().count();
+  const int64_t minutes = (days * 24 + *hour) * 60 + *minute;
   return static_cast<double>(minutes) * 60.0 + *seconds;
 }
 
