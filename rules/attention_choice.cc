@@ -4,6 +4,7 @@
 
 #include "lint/engine/flags.h"
 #include "lint/engine/json_text.h"
+#include "lint/read/text.h"
 #include "rules/card_text.h"
 #include "rules/model_facts.h"
 
@@ -13,13 +14,6 @@ namespace {
 constexpr Version kValidates{0, 11, 1};  // backends say themselves what they accept
 constexpr Version kBlocksCount{0, 18, 0};
 constexpr ComputeCapability kAda{8, 9};
-
-std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) {
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : static_cast<char>(c);
-  });
-  return text;
-}
 
 // 0.11.0 has one choice only, made from the card and the dtype.
 bool is_considered_0_11_0(const Deployment& d, const AttentionLayers& layers,
