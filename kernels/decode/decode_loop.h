@@ -16,6 +16,7 @@
 #include "kernels/common/page_row.h"
 #include "kernels/common/scale.h"
 #include "kernels/decode/decode_range.h"
+#include "kernels/decode/vector_math.h"
 
 namespace kvbudget::kernels {
 
@@ -55,31 +56,6 @@ struct Loop {
 
   KVB_HD int dim() const { return kDim > 0 ? kDim : pages.head_dim; }
   KVB_HD bool swizzled() const { return kDim == 0 && pages.swizzle != 0; }
-
-  static KVB_HD F exp2(F x) {
-    const F whole = V::round(x);
-    const F fraction = V::sub(x, whole);
-    // Taylor's series of 2^x about 0: the next term is below 2e-7 of the sum at |x| = 1/2.
-    F y = V::set1(1.5403530e-4f);
-    y = V::fma(y, fraction, V::set1(1.3333558e-3f));
-    y = V::fma(y, fraction, V::set1(9.6181291e-3f));
-    y = V::fma(y, fraction, V::set1(5.5504109e-2f));
-    y = V::fma(y, fraction, V::set1(2.4022651e-1f));
-    y = V::fma(y, fraction, V::set1(6.9314718e-1f));
-    y = V::fma(y, fraction, V::set1(1.f));
-    return V::scale_by_power(y, whole);
-  }
-
-  /// cap x tanh(x / cap); scores are in units of log2, so the exponential is exp2's.
-  static KVB_HD F soften(F x, float cap) {
-    // tanh(y) = 1 - 2 / (e^(2y) + 1), and beyond |y| = 20 it is 1 in binary32.
-    const F ratio = V::mul(x, V::set1(2.f * 1.44269504f / cap));
-    const F bounded =
-        V::max(V::sub(V::zero(), V::max(V::sub(V::zero(), ratio), V::set1(-60.f))), V::set1(-60.f));
-    const F e = exp2(bounded);
-    return V::mul(V::set1(cap),
-                  V::sub(V::set1(1.f), V::div(V::set1(2.f), V::add(e, V::set1(1.f)))));
-  }
 
   void load_scales(const void* scales, const PageRow& first, float* to) const {
     const auto* from = static_cast<const uint8_t*>(scales) + scale_offset(pages, first);
@@ -216,7 +192,7 @@ struct Loop {
       for (int row = 0; row < kRows; ++row) {
         F score = totals[row];
         if (token_scales) score = V::mul(score, V::load(chunk.key_scales + at));
-        if (r.soft_cap > 0.f) score = soften(score, r.soft_cap);
+        if (r.soft_cap > 0.f) score = soften<V>(score, r.soft_cap);
         score = mask(score, chunk.begin + at, first_row + row);
         most[row] = V::max(most[row], score);
         V::store(scores[row] + at, score);
@@ -249,7 +225,7 @@ struct Loop {
     const float factor = *row_max == top ? 1.f : __builtin_exp2f(*row_max - top);
     F sum = V::zero();
     for (int at = 0; at < count; at += V::kWidth) {
-      const F weight = exp2(V::sub(V::load(scores + at), V::set1(top)));
+      const F weight = exp2<V>(V::sub(V::load(scores + at), V::set1(top)));
       sum = V::add(sum, weight);
       V::store(scores + at, weight);
     }
