@@ -171,17 +171,20 @@ struct SimulateOptions {
         blocks("blocks", cl::desc("usable KV blocks, in place of the estimate's"),
                cl::value_desc("N"), cl::init(0), cl::cat(category)),
         fixed_ms("step-ms", cl::desc("time of a step (6, of Llama-3.1-8B on an H100)"),
-                 cl::value_desc("MS"), cl::init(6.0), cl::cat(category)),
+                 cl::value_desc("MS"), cl::init(simulate::StepTime().fixed_ms), cl::cat(category)),
         prefill_token_ms("prefill-token-ms", cl::desc("and of each token of a prompt in it (0.04)"),
-                         cl::value_desc("MS"), cl::init(0.04), cl::cat(category)),
+                         cl::value_desc("MS"), cl::init(simulate::StepTime().prefill_token_ms),
+                         cl::cat(category)),
         kv_token_us("kv-token-us", cl::desc("and of each token of KV cache that it reads (0.045)"),
-                    cl::value_desc("US"), cl::init(0.045), cl::cat(category)) {}
+                    cl::value_desc("US"), cl::init(simulate::StepTime().kv_token_us),
+                    cl::cat(category)) {}
 
   void store(Options& options) const {
-    options.simulate = {trace,      {max_tokens.begin(), max_tokens.end()},
-                        speedup,    blocks,
-                        fixed_ms,   prefill_token_ms,
-                        kv_token_us};
+    options.simulate = {trace,
+                        {max_tokens.begin(), max_tokens.end()},
+                        speedup,
+                        blocks,
+                        {fixed_ms, prefill_token_ms, kv_token_us}};
   }
 
   cl::opt<std::string> trace;

@@ -8,6 +8,7 @@
 
 #include "lint/diagnostic.h"
 #include "lint/fix.h"
+#include "lint/simulate/engine.h"
 
 namespace kvbudget {
 
@@ -22,9 +23,7 @@ struct SimulateChoices {
   std::vector<std::string> max_tokens;  ///< --max-tokens; empty: oracle, 2x and 1024
   double speedup = 1.0;                 ///< --speedup
   uint64_t blocks = 0;                  ///< --blocks; 0: what the estimate says
-  double fixed_ms = 6.0;                ///< --step-ms
-  double prefill_token_ms = 0.04;       ///< --prefill-token-ms
-  double kv_token_us = 0.045;           ///< --kv-token-us
+  simulate::StepTime step;              ///< --step-ms, --prefill-token-ms, --kv-token-us
 };
 
 /// plan

@@ -112,7 +112,7 @@ int run_simulate(const Options& options, RuleTable rules, const Resolver& resolv
   std::optional<Engine> engine = find_engine(options, rules, resolve, io, error);
   if (!engine) return fail(io, kFailed, "simulate: " + error);
   if (choices.blocks != 0) engine->usable_blocks = choices.blocks;
-  engine->step = {choices.fixed_ms, choices.prefill_token_ms, choices.kv_token_us};
+  engine->step = choices.step;
 
   const ReadResult file = io.sources.files().read(choices.trace, kMaxTraceBytes);
   if (!file.bytes) {
