@@ -90,4 +90,8 @@ bool Deployment::profiles_every_sequence() const {
          shape->has_cache(memory::CacheKind::kCross);
 }
 
+double Deployment::watermark() const {
+  return std::clamp(settings.real("watermark").value_or(0.0), 0.0, 1.0);
+}
+
 }  // namespace kvbudget

@@ -94,6 +94,9 @@ struct Deployment {
   /// the default of 256 Llama 3.2 Vision ran out of memory on cards that hold it four times (issues
   /// 9445, 10034).
   bool profiles_every_sequence() const;
+  /// Share of the blocks that stays free at admission: `watermark` came with 0.24 and is 0 unless it
+  /// is set; before, V1 kept none.
+  double watermark() const;
 
   void add_missing(std::string what, std::string detail, std::string hint) {
     missing.push_back({std::move(what), std::move(detail), std::move(hint)});

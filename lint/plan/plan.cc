@@ -28,7 +28,7 @@ std::string scheduler_error(const Deployment& d) {
 
 // KVCacheManager.__init__ (vllm/v1/core/kv_cache_manager.py), from 0.24; 0 unless the flag is set.
 uint64_t watermark_blocks(const Deployment& d, uint64_t num_blocks) {
-  const double share = std::clamp(d.settings.real("watermark").value_or(0.0), 0.0, 1.0);
+  const double share = d.watermark();
   return static_cast<uint64_t>(share * static_cast<double>(num_blocks));
 }
 

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <optional>
 
-#include "lint/collect.h"
 #include "lint/check.h"
+#include "lint/collect.h"
 #include "lint/outputs.h"
 
 namespace kvbudget::simulate {
@@ -15,9 +15,6 @@ constexpr uint64_t kMaxTraceBytes = uint64_t{1} << 30;
 
 constexpr Policy kPolicies[] = {Policy::kStock, Policy::kOptimistic, Policy::kStrict};
 constexpr const char* kUsualMaxTokens[] = {"oracle", "2x", "1024"};
-
-// vLLM's `watermark` came with 0.24 and is 0 unless it is set; before, V1 kept none.
-double watermark_of(const Deployment& d) { return d.settings.real("watermark").value_or(0.0); }
 
 /// The one engine that the paths start, judged.
 std::optional<Engine> find_engine(const Options& options, RuleTable rules, const Resolver& resolve,
@@ -73,7 +70,7 @@ std::optional<Engine> engine_of(const Deployment& d, std::string& error) {
   engine.max_model_len = e.max_model_len;
   engine.max_num_seqs = d.engine.max_num_seqs;
   engine.max_num_batched_tokens = d.engine.max_num_batched_tokens;
-  engine.watermark = watermark_of(d);
+  engine.watermark = d.watermark();
   const Setting* whole = d.settings.find("scheduler-reserve-full-isl");
   engine.reserve_full_prompt =
       d.engine.release.at_least(19) && (whole == nullptr || whole->value != "false");
