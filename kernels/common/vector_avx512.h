@@ -37,6 +37,13 @@ struct VectorAvx512 {
   static KVB_HD F max(F a, F b) { return _mm512_max_ps(a, b); }
   static KVB_HD float sum(F x) { return _mm512_reduce_add_ps(x); }
   static KVB_HD float largest(F x) { return _mm512_reduce_max_ps(x); }
+  /// The sums over the lanes of four vectors.
+  static KVB_HD void store_sums(F a, F b, F c, F d, float* to) {
+    const F by_lane = join_quad(join_pair(a, b), join_pair(c, d));
+    const __m256 y =
+        _mm256_add_ps(_mm512_castps512_ps256(by_lane), _mm512_extractf32x8_ps(by_lane, 1));
+    _mm_storeu_ps(to, _mm_add_ps(_mm256_castps256_ps128(y), _mm256_extractf128_ps(y, 1)));
+  }
   /// Lane i is kept if low <= i < high, else it becomes `other`.
   static KVB_HD F keep(F x, int low, int high, F other) {
     const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -116,10 +123,13 @@ struct VectorAvx512 {
   template <int T, typename Dot>
   static KVB_HD F quad_of(const Dot& dot) {
     const F a = join_pair(dot(T), dot(T + 1));
-    const F b = join_pair(dot(T + 2), dot(T + 3));
-    return _mm512_add_ps(
-        _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(a), _mm512_castps_pd(b))),
-        _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(a), _mm512_castps_pd(b))));
+    return join_quad(a, join_pair(dot(T + 2), dot(T + 3)));
+  }
+  static KVB_HD F join_quad(F x, F y) {
+    const __m512d a = _mm512_castps_pd(x);
+    const __m512d b = _mm512_castps_pd(y);
+    return _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(a, b)),
+                         _mm512_castpd_ps(_mm512_unpackhi_pd(a, b)));
   }
   static KVB_HD F join_pair(F x, F y) {
     return _mm512_add_ps(_mm512_unpacklo_ps(x, y), _mm512_unpackhi_ps(x, y));

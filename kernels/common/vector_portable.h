@@ -61,6 +61,10 @@ struct VectorPortable {
     for (int i = 1; i < kWidth; ++i) most = x.v[i] > most ? x.v[i] : most;
     return most;
   }
+  static KVB_HD void store_sums(const F& a, const F& b, const F& c, const F& d, float* to) {
+    const F* const all[] = {&a, &b, &c, &d};
+    for (int i = 0; i < 4; ++i) to[i] = sum(*all[i]);
+  }
   static KVB_HD F keep(const F& x, int low, int high, const F& other) {
     return make([&](int i) { return low <= i && i < high ? x.v[i] : other.v[i]; });
   }

@@ -15,7 +15,9 @@ Problem check_heads(const kvb_decode_args& a) {
   return {};
 }
 
-Problem check_numbers(const kvb_decode_args& a) {
+}  // namespace
+
+Problem check_decode_numbers(const kvb_decode_args& a) {
   if (!(a.softmax_scale > 0.f) || !(a.softmax_scale < 1e30f))
     return invalid("softmax_scale is not a positive number");
   if (!(a.soft_cap >= 0.f) || !(a.soft_cap < 1e30f))
@@ -29,7 +31,7 @@ Problem check_numbers(const kvb_decode_args& a) {
   return {};
 }
 
-Problem check_tensors(const kvb_decode_args& a) {
+Problem check_decode_tensors(const kvb_decode_args& a) {
   if (!is_input_type(a.query_type) || !is_input_type(a.output_type))
     return unsupported("query_type or output_type is not float32, float16 or bfloat16");
   if (a.num_sequences < 0) return invalid("num_sequences is negative");
@@ -44,14 +46,12 @@ Problem check_tensors(const kvb_decode_args& a) {
   return {};
 }
 
-}  // namespace
-
 Problem check_decode(const kvb_decode_args* args) {
   if (const Problem problem = check_head(args)) return problem;
   if (const Problem problem = check_pages(args->pages)) return problem;
   if (const Problem problem = check_heads(*args)) return problem;
-  if (const Problem problem = check_numbers(*args)) return problem;
-  return check_tensors(*args);
+  if (const Problem problem = check_decode_numbers(*args)) return problem;
+  return check_decode_tensors(*args);
 }
 
 }  // namespace kvbudget::kernels

@@ -219,21 +219,6 @@ struct Loop {
     }
   }
 
-  /// Scores to weights; returns the factor that brings the row's earlier sums to the new maximum.
-  float soften_row(float* scores, int count, float largest, float* row_max, float* row_sum) const {
-    const float top = largest > *row_max ? largest : *row_max;
-    const float factor = *row_max == top ? 1.f : __builtin_exp2f(*row_max - top);
-    F sum = V::zero();
-    for (int at = 0; at < count; at += V::kWidth) {
-      const F weight = exp2<V>(V::sub(V::load(scores + at), V::set1(top)));
-      sum = V::add(sum, weight);
-      V::store(scores + at, weight);
-    }
-    *row_sum = *row_sum * factor + V::sum(sum);
-    *row_max = top;
-    return factor;
-  }
-
   /// output[row] = output[row] x factor + weights[row] x V, for kVectors vectors of dimensions.
   template <int kRows, int kVectors>
   void accumulate_slice(const Chunk& chunk, const float (*weights)[kChunk], const float* factors,
@@ -300,8 +285,8 @@ struct Loop {
     int low = chunk.count;
     int high = 0;
     for (int row = 0; row < kRows; ++row) {
-      factors[row] = soften_row(weights[row], chunk.count, largest[row],
-                                r.row_max + padded_row + row, r.row_sum + padded_row + row);
+      factors[row] = to_weights<V>(weights[row], chunk.count, largest[row],
+                                   r.row_max + padded_row + row, r.row_sum + padded_row + row);
       if (token_scales) {
         for (int at = 0; at < chunk.count; at += V::kWidth)
           V::store(weights[row] + at,

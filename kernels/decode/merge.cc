@@ -9,6 +9,8 @@
 namespace kvbudget::kernels {
 namespace {
 
+constexpr int32_t kMostDim = 512;  // MLA's latent; heads have 256 at most
+
 void store(const kvb_decode_args& a, int64_t token, int32_t head, const float* row) {
   const int64_t at = token * a.output_token_stride + head * a.output_head_stride;
   const int32_t dim = a.pages.head_dim;
@@ -31,7 +33,7 @@ void merge_row(const kvb_decode_args& a, const RowParts& parts, float value_scal
   float top = std::max(kLowestScore, sink);
   for (int32_t i = 0; i < parts.num_splits; ++i)
     top = std::max(top, parts.row_max[i * parts.stride]);
-  float row[256] = {};
+  float row[kMostDim] = {};
   float sum = std::exp2(sink - top);
   for (int32_t i = 0; i < parts.num_splits; ++i) {
     const float weight = std::exp2(parts.row_max[i * parts.stride] - top);

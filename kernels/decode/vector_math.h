@@ -35,5 +35,23 @@ KVB_HD typename V::F soften(typename V::F x, float cap) {
   return V::mul(V::set1(cap), V::sub(V::set1(1.f), V::div(V::set1(2.f), V::add(e, V::set1(1.f)))));
 }
 
+/// Scores to weights in place; returns the factor that brings the row's earlier sums to the new
+/// maximum.
+template <class V>
+KVB_HD float to_weights(float* scores, int count, float largest, float* row_max, float* row_sum) {
+  using F = typename V::F;
+  const float top = largest > *row_max ? largest : *row_max;
+  const float factor = *row_max == top ? 1.f : __builtin_exp2f(*row_max - top);
+  F sum = V::zero();
+  for (int at = 0; at < count; at += V::kWidth) {
+    const F weight = exp2<V>(V::sub(V::load(scores + at), V::set1(top)));
+    sum = V::add(sum, weight);
+    V::store(scores + at, weight);
+  }
+  *row_sum = *row_sum * factor + V::sum(sum);
+  *row_max = top;
+  return factor;
+}
+
 }  // namespace KVB_ISA_NAMESPACE
 }  // namespace kvbudget::kernels

@@ -227,6 +227,37 @@ typedef struct kvb_mla_args {
 KVB_API int kvb_write_mla_cpu(const kvb_mla_args* args, void* stream);
 KVB_API int kvb_gather_mla_cpu(const kvb_mla_args* args, void* stream);
 
+/* One step of attention over MLA's cache with absorbed projections: all query heads share one key
+ * of 576 values (latent, then RoPE), whose first 512 are also the value. On the CPU alone. */
+typedef struct kvb_decode_mla_args {
+  uint32_t struct_bytes;
+  uint32_t abi_version;
+  const void* cache;                  /* [num_blocks, block_tokens, 656] by the strides */
+  int64_t block_stride, token_stride; /* bytes */
+  int64_t num_blocks;
+  const void* queries; /* [query tokens of all sequences, num_query_heads, 576]: latent, RoPE */
+  void* output;        /* [query tokens, num_query_heads, 512] */
+  int64_t query_token_stride, query_head_stride; /* elements */
+  int64_t output_token_stride, output_head_stride;
+  float* lse; /* [query tokens, num_query_heads]: natural log of the sum; may be NULL */
+  const int32_t* block_table; /* [num_sequences, block_table_stride] */
+  int64_t block_table_stride;
+  const int32_t* lengths;      /* [num_sequences] cached tokens, the new ones included */
+  const int32_t* query_starts; /* [num_sequences + 1]; NULL: query_tokens each */
+  int32_t num_sequences;
+  int32_t num_query_heads; /* 1 to 128 */
+  int32_t query_tokens;    /* 1 to 8: the most of any sequence, its last tokens */
+  int32_t block_tokens;
+  int32_t query_type;  /* float32, float16, bfloat16 */
+  int32_t output_type; /* float32, float16, bfloat16 */
+  int32_t max_length;  /* no sequence is longer; bounds the block table */
+  int32_t num_threads; /* 0 for all */
+  float softmax_scale;
+} kvb_decode_mla_args;
+
+KVB_API int kvb_decode_mla_cpu(const kvb_decode_mla_args* args, void* stream);
+KVB_API const char* kvb_explain_decode_mla(const kvb_decode_mla_args* args);
+
 KVB_API uint32_t kvb_abi_version(void);
 KVB_API const char* kvb_status_name(int status);
 /* "cuda: available", or "cuda: unavailable" and why. */

@@ -1,10 +1,11 @@
-// MLA's cache entries: write and gather. Decode over them does not exist yet.
+// MLA's cache entries: write and gather.
 #include <algorithm>
 #include <cstring>
 
 #include "kernels/common/check.h"
 #include "kernels/common/scale.h"
 #include "kernels/layout/kv_page.h"
+#include "kernels/mla/check.h"
 #include "kernels/pages/read_row.h"
 #include "kernels/pages/slots.h"
 
@@ -19,12 +20,8 @@ Problem check_mla(const kvb_mla_args* args) {
   const kvb_mla_args& a = *args;
   if (a.num_tokens < 0) return invalid("num_tokens is negative");
   if (!is_input_type(a.type)) return unsupported("type is not float32, float16 or bfloat16");
-  if (a.num_blocks <= 0 || a.block_tokens <= 0) return invalid("the cache has no blocks or tokens");
-  constexpr int64_t kLimit = int64_t{1} << 48;
-  if (a.token_stride < Mla::kBytes || a.block_stride < Mla::kBytes ||
-      a.token_stride > kLimit / a.block_tokens || a.block_stride > kLimit / a.num_blocks ||
-      a.token_stride % 4 != 0 || a.block_stride % 4 != 0)
-    return invalid("a stride is smaller than 656 bytes, beyond memory, or not a multiple of 4");
+  const MlaStrides strides{a.num_blocks, a.block_tokens, a.block_stride, a.token_stride};
+  if (const Problem problem = check_mla_strides(strides)) return problem;
   if (a.latent_stride < Mla::kLatent || a.rope_stride < Mla::kRope)
     return invalid("latent_stride or rope_stride is smaller than a row");
   if (a.num_tokens == 0) return {};
