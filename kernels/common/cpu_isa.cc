@@ -1,5 +1,8 @@
 #include "kernels/common/cpu_isa.h"
 
+#include <cstdlib>
+#include <string_view>
+
 #include "kernels/include/kvbudget_kernels.h"
 
 namespace kvbudget::kernels {
@@ -23,9 +26,19 @@ bool cpu_supports(CpuIsa isa) {
 #endif
 }
 
+CpuIsa most_allowed(const char* setting) {
+  if (setting == nullptr) return CpuIsa::kAvx512;
+  for (const CpuIsa isa : {CpuIsa::kPortable, CpuIsa::kAvx2}) {
+    if (setting == std::string_view(name(isa))) return isa;
+  }
+  return CpuIsa::kAvx512;
+}
+
 CpuIsa best_cpu_isa() {
-  if (cpu_supports(CpuIsa::kAvx512)) return CpuIsa::kAvx512;
-  if (cpu_supports(CpuIsa::kAvx2)) return CpuIsa::kAvx2;
+  static const CpuIsa most = most_allowed(std::getenv("KVBUDGET_CPU_ISA"));
+  for (const CpuIsa isa : {CpuIsa::kAvx512, CpuIsa::kAvx2}) {
+    if (isa <= most && cpu_supports(isa)) return isa;
+  }
   return CpuIsa::kPortable;
 }
 

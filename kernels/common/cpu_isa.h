@@ -10,6 +10,9 @@ namespace kvbudget::kernels {
 enum class CpuIsa : uint8_t { kPortable, kAvx2, kAvx512 };
 
 bool cpu_supports(CpuIsa isa);  ///< compiled in, and this machine can run it
+/// What $KVBUDGET_CPU_ISA leaves: "avx2" or "portable"; anything else does not restrict.
+CpuIsa most_allowed(const char* setting);
+/// The best that is supported and allowed. The variable is read once.
 CpuIsa best_cpu_isa();
 const char* name(CpuIsa isa);
 

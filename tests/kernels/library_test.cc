@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "kernels/common/cpu_isa.h"
 #include "kernels/include/kvbudget_kernels.h"
 #include "tests/support/catch.h"
 
@@ -39,4 +40,13 @@ TEST_CASE("The library loads, knows its ABI and says whether there is a GPU") {
   for (const char* name : {"kvb_quantize_kv", "kvb_quantize_kv_cpu", "kvb_decode", "kvb_decode_cpu",
                            "kvb_plan_decode", "kvb_pages_p1", "kvb_explain_decode"})
     CHECK(library.find<void()>(name) != nullptr);
+}
+
+TEST_CASE("A setting lowers the instruction set, and one that is not known does not") {
+  using namespace kvbudget::kernels;
+  CHECK(most_allowed("portable") == CpuIsa::kPortable);
+  CHECK(most_allowed("avx2") == CpuIsa::kAvx2);
+  for (const char* none : {"avx512", "AVX2", "sse", ""})
+    CHECK(most_allowed(none) == CpuIsa::kAvx512);
+  CHECK(most_allowed(nullptr) == CpuIsa::kAvx512);
 }
