@@ -12,8 +12,10 @@ HERE = pathlib.Path(__file__).parent
 
 
 def install(repository):
+    """Without GPU code, which takes minutes to compile and runs nowhere here."""
     subprocess.run(
         [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+        + ["--config-settings=cmake.define.CMAKE_CUDA_COMPILER=NOTFOUND"]
         + ["--no-build-isolation", "--force-reinstall", repository],
         check=True,
     )
