@@ -72,7 +72,9 @@ def _tokenizer():
     return tokenizer
 
 
-def make(folder):
+def make(folder, **changes):
+    """`changes`: keys of the configuration that are to be others."""
+    config = CONFIG | changes
     folder.mkdir(parents=True, exist_ok=True)
     if (folder / "model.safetensors").exists():
         return
@@ -88,5 +90,5 @@ def make(folder):
             }
         )
     )
-    (folder / "config.json").write_text(json.dumps(CONFIG))
-    save_file(_weights(CONFIG), str(folder / "model.safetensors"), metadata={"format": "pt"})
+    (folder / "config.json").write_text(json.dumps(config))
+    save_file(_weights(config), str(folder / "model.safetensors"), metadata={"format": "pt"})

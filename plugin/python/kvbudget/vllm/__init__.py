@@ -18,6 +18,9 @@ def make_scheduler(*args, **kwargs):
 
 
 def register():
-    """Entry point of `vllm.general_plugins`. Called once or several times in each process; an error
-    here would only be logged by the engine, so nothing is enforced here."""
-    _logger.debug("kvbudget is installed; it acts where --scheduler-cls names it")
+    """Entry point of `vllm.general_plugins`. Called once or several times in each process. Where the
+    package cannot be imported the engine only logs it, so no budget is enforced here."""
+    from kvbudget.vllm import attention
+
+    if attention.is_wanted() and attention.register():
+        _logger.info("kvbudget: attention on FP8 pages is registered")

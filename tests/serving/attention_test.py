@@ -1,0 +1,196 @@
+"""Attention on FP8 pages inside a real engine, on a machine that has AVX2 and no more: prompts in
+chunks, cached prefixes and mixed batches, each output compared with the definition over the very
+bytes of the pages.
+
+    attention_test.py FOLDER [KVBUDGET]    a folder for the model; the program, for plans
+"""
+
+import gc
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+os.environ |= {
+    "HF_HUB_OFFLINE": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # layers are to be looked at
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+    "OMP_NUM_THREADS": "1",
+}
+
+import avx2  # noqa: E402  # before vLLM asks
+import model  # noqa: E402
+import torch  # noqa: E402
+from attention_reference import attend_batch  # noqa: E402
+from vllm import LLM, SamplingParams, __version__  # noqa: E402
+from vllm.distributed import cleanup_dist_env_and_memory  # noqa: E402
+from vllm.v1.attention import selector  # noqa: E402
+
+from kvbudget import _kernels  # noqa: E402
+from kvbudget.vllm import attention  # noqa: E402
+from kvbudget.vllm.plan import bytes_per_block  # noqa: E402
+
+FOLDER = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else "build/attention").resolve()
+PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 else None
+BLOCK_TOKENS, MAX_MODEL_LEN, CACHE_BYTES = 32, 512, 4 << 20
+LAYERS, KV_HEADS, HEAD_SIZE = 2, 2, 64
+FP8 = ("fp8", "fp8_per_token_head")
+
+
+def engine(kv_cache_dtype, **arguments):
+    return LLM(
+        model=str(FOLDER / "model"),
+        kv_cache_dtype=kv_cache_dtype,
+        max_model_len=MAX_MODEL_LEN,
+        max_num_seqs=8,
+        block_size=BLOCK_TOKENS,
+        kv_cache_memory_bytes=CACHE_BYTES,
+        enforce_eager=True,
+        enable_prefix_caching=True,
+        enable_chunked_prefill=True,
+        max_num_batched_tokens=64,
+        disable_log_stats=False,
+        **({"dtype": "bfloat16"} | arguments),
+    )
+
+
+def close(llm):
+    llm.llm_engine.engine_core.shutdown()
+    del llm
+    gc.collect()
+    cleanup_dist_env_and_memory()
+
+
+def prompt(i, tokens):
+    return {"prompt_token_ids": [6 + (i * 7 + j * j) % 250 for j in range(tokens)]}
+
+
+def metric(llm, name):
+    return {m.name: m.value for m in llm.get_metrics() if hasattr(m, "value")}[name]
+
+
+class Watched:
+    """Compares every output of the backend with the reference, while it is entered."""
+
+    def __enter__(self):
+        from kvbudget.vllm.attention.cpu import CpuImpl
+
+        self.impl, self.forward = CpuImpl, CpuImpl.forward
+        self.worst, self.steps, self.pieces = 0.0, 0, set()
+
+        def forward(impl, layer, query, key, value, kv_cache, metadata, output, *rest, **others):
+            self.forward(impl, layer, query, key, value, kv_cache, metadata, output, *rest, **others)
+            if metadata is not None:
+                self.compare(impl, layer, query, kv_cache, metadata.batch, output)
+            return output
+
+        CpuImpl.forward = forward
+        return self
+
+    def __exit__(self, *_):
+        self.impl.forward = self.forward
+
+    def compare(self, impl, layer, query, kv_cache, batch, output):
+        right = attend_batch(
+            query, kv_cache, batch.block_table, batch.lengths, batch.query_starts, impl.head_size,
+            layer._k_scale, layer._v_scale, impl.scale,
+        )  # fmt: skip
+        tokens = int(batch.query_starts[-1])
+        difference = (output[:tokens].float() - right[:tokens]).abs().max() / right.abs().max()
+        self.worst = max(self.worst, float(difference))
+        self.steps += 1
+        self.pieces.update(batch.query_starts.diff().tolist())
+
+
+class AttentionTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        model.make(
+            FOLDER / "model",
+            num_hidden_layers=LAYERS,
+            num_attention_heads=2 * KV_HEADS,
+            num_key_value_heads=KV_HEADS,
+            head_dim=HEAD_SIZE,
+        )
+
+    def test_a_without_the_plugin_the_engine_refuses_fp8_on_this_machine(self):
+        with self.assertRaisesRegex(Exception, "AVX-512"):
+            engine("fp8")
+        gc.collect()
+        cleanup_dist_env_and_memory()
+        self.assertEqual(avx2.loaded_extensions(), ["_C_AVX2.abi3.so"])
+        self.assertEqual(_kernels.cpu_isa(), "avx2")
+        self.assertTrue(attention.register())
+        self.assertFalse(attention.register())
+        selector._cached_get_attn_backend.cache_clear()
+
+    def test_b_serves_with_chunks_cached_prefixes_and_mixed_batches(self):
+        """Prompts of 150 tokens in chunks of at most 64 beside others that decode."""
+        for kv_cache_dtype in FP8:
+            with self.subTest(kv_cache_dtype):
+                llm = engine(kv_cache_dtype)
+                try:
+                    self.serve(llm)
+                    self.check_cache(llm, kv_cache_dtype)
+                finally:
+                    close(llm)
+
+    def serve(self, llm):
+        sampling = SamplingParams(temperature=0, max_tokens=12, ignore_eos=True)
+        prompts = [prompt(0, 5), prompt(1, 150), prompt(2, 33), prompt(3, 64)]
+        with Watched() as watched:
+            first = [o.outputs[0].token_ids for o in llm.generate(prompts, sampling, use_tqdm=False)]
+            hits = metric(llm, "vllm:prefix_cache_hits")
+            again = [o.outputs[0].token_ids for o in llm.generate(prompts, sampling, use_tqdm=False)]
+        self.assertEqual(first, again)
+        self.assertGreater(metric(llm, "vllm:prefix_cache_hits"), hits)
+        self.assertGreater(watched.steps, 2 * 12 * LAYERS)
+        self.assertLessEqual({1, 8}, watched.pieces)
+        self.assertLess(watched.worst, 1.01 * 2**-8)  # the output is rounded to bfloat16, once
+
+    def check_cache(self, llm, kv_cache_dtype):
+        core = llm.llm_engine.engine_core.engine_core
+        config = core.scheduler.kv_cache_config
+        cells = LAYERS * KV_HEADS * BLOCK_TOKENS
+        cell = 2 * HEAD_SIZE + (8 if kv_cache_dtype == "fp8_per_token_head" else 0)
+        self.assertEqual(bytes_per_block(config), cells * cell)
+        self.assertEqual(config.num_blocks, CACHE_BYTES // (cells * cell))
+        self.assert_plan(config, kv_cache_dtype)
+
+    def assert_plan(self, config, kv_cache_dtype):
+        if PROGRAM is None:
+            return
+        path, start = FOLDER / "plan.json", FOLDER / "start.sh"
+        start.write_text(
+            f"vllm serve {FOLDER / 'model'} --kv-cache-dtype {kv_cache_dtype} --block-size "
+            f"{BLOCK_TOKENS} --max-model-len {MAX_MODEL_LEN} --kv-cache-memory-bytes {CACHE_BYTES}\n"
+        )
+        command = [PROGRAM, "plan", "--engine", f"vllm@{__version__.split('+')[0]}", "--gpu", "L4"]
+        subprocess.run([*command, "-o", path, start], check=True)
+        planned = json.loads(path.read_text())
+        self.assertEqual(planned["num_blocks"], config.num_blocks)
+        self.assertEqual(planned["bytes_per_block"], bytes_per_block(config))
+
+    def test_c_leaves_layers_of_sixteen_bits_to_the_engine(self):
+        llm = engine("auto", dtype="float32")
+        try:
+            output = llm.generate(
+                [prompt(1, 150)], SamplingParams(temperature=0, max_tokens=4), use_tqdm=False
+            )
+            self.assertEqual(len(output[0].outputs[0].token_ids), 4)
+        finally:
+            close(llm)
+
+    def test_d_refuses_what_it_cannot_serve(self):
+        from vllm.config import KVTransferConfig
+
+        connector = KVTransferConfig(kv_connector="ExampleConnector", kv_role="kv_both")
+        with self.assertRaisesRegex(ValueError, "KV connectors"):
+            engine("fp8", kv_transfer_config=connector)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
