@@ -27,10 +27,20 @@ class Admission {
   uint32_t pending() const;
 
  private:
+  /// Blocks that a request is to reserve, as its answer is judged now.
+  uint64_t blocks_for(uint32_t id) const;
+  void promote_one_by_one();
+
+  struct Asked {
+    uint32_t prompt_tokens;
+    uint32_t max_tokens;
+  };
+
   Policy policy_;
   const Engine& engine_;
   std::optional<ledger::Ledger> ledger_;  ///< none for stock
   ledger::OutputLengths lengths_;
+  std::vector<Asked> asked_;  ///< by id
   std::vector<uint64_t> keys_;
   std::vector<uint32_t> promoted_;
 };

@@ -206,7 +206,11 @@ kvb_status kvb_request_admit(kvb_ledger* handle, uint64_t key, uint32_t tenant, 
 
 kvb_status kvb_request_resize(kvb_ledger* handle, uint64_t key, uint64_t blocks) {
   if (handle == nullptr) return KVB_INVALID_ARGUMENT;
-  return handle->ledger.resize(key, blocks) ? KVB_OK : KVB_NOT_FOUND;
+  if (handle->ledger.resize(key, blocks)) return KVB_OK;
+  if (handle->ledger.state_of(key) == ledger::Answer::kNever) return KVB_NOT_FOUND;
+  return guarded([&] {
+    return fail(handle, KVB_INVALID_ARGUMENT, "a held request could never have as many blocks");
+  });
 }
 
 kvb_status kvb_requests_release(kvb_ledger* handle, const uint64_t* keys, size_t count) {
@@ -221,6 +225,15 @@ kvb_status kvb_requests_promote(kvb_ledger* handle, double now, uint64_t* keys, 
     return KVB_INVALID_ARGUMENT;
   }
   *count = handle->ledger.promote({keys, room}, now);
+  return KVB_OK;
+}
+
+kvb_status kvb_requests_next_held(const kvb_ledger* handle, uint64_t* keys, size_t room,
+                                  size_t* count) {
+  if (handle == nullptr || count == nullptr || (keys == nullptr && room > 0)) {
+    return KVB_INVALID_ARGUMENT;
+  }
+  *count = handle->ledger.next_held({keys, room});
   return KVB_OK;
 }
 

@@ -124,12 +124,17 @@ KVB_API kvb_status kvb_tenant_get(const kvb_ledger* ledger, uint32_t tenant,
 KVB_API kvb_status kvb_request_admit(kvb_ledger* ledger, uint64_t key, uint32_t tenant,
                                      uint64_t blocks, int32_t priority, double now,
                                      uint32_t* answer, uint32_t* reason);
+/* What a request reserves or, while it is held, waits for; KVB_INVALID_ARGUMENT, and nothing changes,
+ * where a held one could never have as many. */
 KVB_API kvb_status kvb_request_resize(kvb_ledger* ledger, uint64_t key, uint64_t blocks);
 /* Unknown keys are ignored, so that it can be repeated. */
 KVB_API kvb_status kvb_requests_release(kvb_ledger* ledger, const uint64_t* keys, size_t count);
 /* Writes the keys of held requests that may go now; `*count` is their number, at most `room`. */
 KVB_API kvb_status kvb_requests_promote(kvb_ledger* ledger, double now, uint64_t* keys, size_t room,
                                         size_t* count);
+/* Writes the key of each tenant's held request that goes first. */
+KVB_API kvb_status kvb_requests_next_held(const kvb_ledger* ledger, uint64_t* keys, size_t room,
+                                          size_t* count);
 /* Held requests that can no longer be admitted; they are forgotten. */
 KVB_API kvb_status kvb_requests_reject(kvb_ledger* ledger, double now, kvb_rejected* rejected,
                                        size_t room, size_t* count);

@@ -154,8 +154,13 @@ Decision Ledger::admit(uint64_t key, uint32_t tenant, uint64_t blocks, int32_t p
 
 bool Ledger::resize(uint64_t key, uint64_t blocks) {
   const uint32_t request = requests_.find(key);
-  if (request == kNoRequest || requests_[request].held) return false;
+  if (request == kNoRequest) return false;
   Request& r = requests_[request];
+  if (r.held) {
+    if (never(r.tenant, blocks) != Reason::kNone) return false;
+    r.blocks = blocks;
+    return true;
+  }
   reserved_ = reserved_ - r.blocks + blocks;
   tenants_[r.tenant].reserved_blocks += blocks - r.blocks;
   r.blocks = blocks;
@@ -265,6 +270,15 @@ size_t Ledger::promote(std::span<uint64_t> keys, double now) {
     dequeue(request);
     reserve(request);
     keys[count++] = requests_[request].key;
+  }
+  return count;
+}
+
+size_t Ledger::next_held(std::span<uint64_t> keys) const {
+  size_t count = 0;
+  for (const Queue& queue : queues_) {
+    if (count == keys.size()) break;
+    if (queue.first != kNoRequest) keys[count++] = requests_[queue.first].key;
   }
   return count;
 }

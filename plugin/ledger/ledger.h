@@ -115,7 +115,8 @@ class Ledger {
   Decision admit(uint64_t key, uint32_t tenant, uint64_t blocks, int32_t priority, double now);
 
   /// Raises (or lowers) the reservation of an admitted request, whatever is free: the engine has
-  /// allocated already. False where no admitted request has the key.
+  /// allocated already. Of a held one what it waits for. False, and nothing changes, where no
+  /// request has the key or a held one could never have as many.
   bool resize(uint64_t key, uint64_t blocks);
 
   /// The requests are gone, admitted or held; unknown keys are ignored, so that it can be repeated.
@@ -124,6 +125,9 @@ class Ledger {
   /// Admits held requests while there is room, by fair share, and writes their keys; returns how
   /// many. Call again when `keys` was filled.
   size_t promote(std::span<uint64_t> keys, double now);
+  /// Writes, for each tenant that waits, the key of its request that goes first; returns how many.
+  /// What it waits for can be made anew (resize) before it goes.
+  size_t next_held(std::span<uint64_t> keys) const;
   /// Held requests that can no longer be admitted: their time is over, or the budget shrank below
   /// them. They are forgotten.
   size_t reject_stale(std::span<Rejected> rejected, double now);

@@ -25,7 +25,7 @@ class OutputLengths {
  private:
   static constexpr double kLowest = 0.25;
   static constexpr double kHighest = 0.95;
-  static constexpr double kPreemptionRate = 0.003;
+  static constexpr double kPreemptionRate = 0.002;
   static constexpr double kStep = 0.003;
   static constexpr size_t kBuckets = 256;  ///< eight to a factor of two
   static size_t bucket_of(uint64_t tokens);

@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <stdexcept>
@@ -64,21 +65,35 @@ class Ledger {
     return {answer, reason};
   }
 
-  void resize(uint64_t key, uint64_t blocks) { check(kvb_request_resize(handle_, key, blocks)); }
+  /// False where a held request could never have as many.
+  bool resize(uint64_t key, uint64_t blocks) {
+    const kvb_status status = kvb_request_resize(handle_, key, blocks);
+    if (status == KVB_INVALID_ARGUMENT) return false;
+    check(status);
+    return true;
+  }
 
   void release(const std::vector<uint64_t>& keys) {
     check(kvb_requests_release(handle_, keys.data(), keys.size()));
   }
 
-  std::vector<uint64_t> promote(double now) {
+  std::vector<uint64_t> promote(double now, size_t most) {
     std::array<uint64_t, 256> some;
     std::vector<uint64_t> all;
     size_t count = some.size();
-    while (count == some.size()) {
-      check(kvb_requests_promote(handle_, now, some.data(), some.size(), &count));
+    while (count == some.size() && all.size() < most) {
+      const size_t room = std::min(some.size(), most - all.size());
+      check(kvb_requests_promote(handle_, now, some.data(), room, &count));
       all.insert(all.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(count));
     }
     return all;
+  }
+
+  std::vector<uint64_t> next_held() const {
+    std::array<uint64_t, 64> keys;
+    size_t count = 0;
+    check(kvb_requests_next_held(handle_, keys.data(), keys.size(), &count));
+    return {keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count)};
   }
 
   std::vector<std::pair<uint64_t, uint32_t>> reject_stale(double now) {
@@ -169,7 +184,8 @@ NB_MODULE(_core, m) {
       .def("admit", &Ledger::admit)
       .def("resize", &Ledger::resize)
       .def("release", &Ledger::release)
-      .def("promote", &Ledger::promote)
+      .def("promote", &Ledger::promote, nb::arg("now"), nb::arg("most") = SIZE_MAX)
+      .def("next_held", &Ledger::next_held)
       .def("reject_stale", &Ledger::reject_stale)
       .def("reconcile", &Ledger::reconcile)
       .def("statistics", &Ledger::statistics)

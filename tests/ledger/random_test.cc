@@ -14,7 +14,7 @@ namespace {
 
 uint64_t events_wanted() {
   const char* given = std::getenv("KVB_LEDGER_EVENTS");
-  return given == nullptr ? 1'000'000 : std::strtoull(given, nullptr, 10);
+  return given == nullptr ? 10'000'000 : std::strtoull(given, nullptr, 10);
 }
 
 struct History {
@@ -153,8 +153,11 @@ class Pair {
 
   void resize() {
     const uint64_t key = some_key();
-    const uint64_t blocks = 1 + history_.below(30);
+    const uint64_t blocks = 1 + history_.below(history_.below(4) == 0 ? 260 : 30);
     REQUIRE(ours_.resize(key, blocks) == plain_.resize(key, blocks));
+    std::vector<uint64_t> waiting(8);
+    waiting.resize(ours_.next_held(waiting));
+    REQUIRE(waiting == plain_.next_held());
   }
 
   void budget() {

@@ -59,7 +59,8 @@ class ReferenceLedger {
 
   bool resize(uint64_t key, uint64_t blocks) {
     const auto item = find(key);
-    if (item == items_.end() || item->held) return false;
+    if (item == items_.end()) return false;
+    if (item->held && never(item->tenant, blocks) != ledger::Reason::kNone) return false;
     item->blocks = blocks;
     return true;
   }
@@ -76,6 +77,14 @@ class ReferenceLedger {
       if (!next) break;
       find(next->key)->held = false;
       keys.push_back(next->key);
+    }
+    return keys;
+  }
+
+  std::vector<uint64_t> next_held() const {
+    std::vector<uint64_t> keys;
+    for (uint32_t t = 0; t < tenants_.size(); ++t) {
+      if (const std::optional<Item> head = head_of(t)) keys.push_back(head->key);
     }
     return keys;
   }

@@ -108,7 +108,7 @@ TEST_CASE("any arguments leave the ledger whole") {
     uint32_t out = 0;
     size_t count = 0;
     for (uint64_t& key : keys) key = odd();
-    switch (random() % 9) {
+    switch (random() % 10) {
       case 0:
         kvb_request_admit(open.ledger, odd(), static_cast<uint32_t>(odd()), odd(),
                           static_cast<int32_t>(odd()), static_cast<double>(odd()), &out, nullptr);
@@ -138,6 +138,9 @@ TEST_CASE("any arguments leave the ledger whole") {
         kvb_tenant_set(open.ledger, name.data(), name.size(), &limits, &out);
         break;
       }
+      case 8:
+        kvb_requests_next_held(open.ledger, keys.data(), random() % 9, &count);
+        break;
       default:
         kvb_request_resize(open.ledger, odd(), random() % 300);
         break;

@@ -191,6 +191,23 @@ class SchedulerTest(unittest.TestCase):
         step(scheduler)
         self.assertEqual(scheduler.kvb.reserved_for("short"), 3)
 
+    def test_what_is_held_is_judged_anew_when_it_goes(self):
+        scheduler = start(changes={"admission": {"mode": "optimistic"}})
+        for name in range(31):  # one answer too few to be believed
+            request = fakes.request(f"{name}", prompt=10, output=100)
+            scheduler.add_request(request)
+            request.num_output_tokens = 5
+            scheduler.finish_requests(request.request_id, FINISHED_ABORTED)
+            step(scheduler)
+        names = [f"long{i}" for i in range(12)]
+        self.add(scheduler, *names, prompt=10, output=100)  # seven blocks each, of ten
+        self.assertEqual(list(scheduler.requests), names[:1])
+        scheduler.requests[names[0]].num_output_tokens = 5
+        scheduler.finish_requests(names[0], FINISHED_ABORTED)
+        step(scheduler)
+        self.assertEqual(list(scheduler.requests), names[1:11])  # one block each now
+        self.assertEqual(scheduler.kvb.reserved_for(names[1]), 1)
+
     def test_tenants_are_named_by_the_request(self):
         tenants = [{"name": "a", "max_blocks": 2}, {"name": "b"}]
         scheduler = start(changes={"admission": {"mode": "strict", "tenants": tenants}})

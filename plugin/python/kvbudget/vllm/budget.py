@@ -194,8 +194,29 @@ class Budget:
         """What may go now, in order."""
         if not self._held:
             return []
-        ids = [self._ids[key] for key in self._ledger.promote(self._now())]
+        keys = self._promote_anew() if self._is_optimistic else self._ledger.promote(self._now())
+        ids = [self._ids[key] for key in keys]
         return [request for i in ids for request in self._held.pop(i)]
+
+    def _promote_anew(self):
+        """One at a time: what a request waits for was assumed when it came, and many answers may have
+        ended since."""
+        keys = []
+        while waiting := self._ledger.next_held():
+            for key in waiting:
+                self._assume_anew(self._known[self._ids[key]])
+            gone = self._ledger.promote(self._now(), 1)
+            if not gone:
+                break
+            keys += gone
+        return keys
+
+    def _assume_anew(self, entry):
+        output_tokens = self._output_tokens(entry.request)
+        blocks = self.blocks_needed(entry.request, output_tokens)
+        if blocks != entry.blocks and self._ledger.resize(entry.key, blocks):
+            entry.blocks = blocks
+            entry.output_tokens = output_tokens
 
     def stale(self):
         """(request, why) of those that waited too long."""
