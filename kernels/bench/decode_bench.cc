@@ -181,9 +181,9 @@ uint64_t read_all(const HugeBytes& bytes, int32_t threads) {
 }
 
 FmaLoop fma_loop(CpuIsa isa) {
-  return isa == CpuIsa::kAvx512 ? fma_loop_avx512()
-         : isa == CpuIsa::kAvx2 ? fma_loop_avx2()
-                                : fma_loop_portable();
+  return isa == CpuIsa::kAvx512Bf16 || isa == CpuIsa::kAvx512 ? fma_loop_avx512()
+         : isa == CpuIsa::kAvx2                               ? fma_loop_avx2()
+                                                              : fma_loop_portable();
 }
 
 double flop_per_second(FmaLoop loop, int32_t threads) {
@@ -224,7 +224,7 @@ void print_row(const Best& best, CpuIsa isa, int32_t group, int32_t threads) {
   const double arithmetic = flop / best.flops;
   const double limit = std::max(best.read, arithmetic);
   std::printf(
-      "| %-8s | %d | %d | %6.2f | %6.2f | %6.2f | %4.0f %% of %-4s | %6.1f | %6.2f | %4.2f |\n",
+      "| %-11s | %d | %d | %6.2f | %6.2f | %6.2f | %4.0f %% of %-4s | %6.1f | %6.2f | %4.2f |\n",
       name(isa), group, threads, best.fp8 * 1e3, best.read * 1e3, arithmetic * 1e3,
       100 * limit / best.fp8, best.read > arithmetic ? "read" : "FMA", bytes / best.fp8 / 1e9,
       best.wide * 1e3, best.wide / best.fp8);
@@ -238,10 +238,10 @@ int main() {
   std::printf("D 128, 8 KV heads, 32768 tokens, 64 MiB of codes; times in ms, best of %d\n\n",
               kRounds);
   std::printf(
-      "| ISA      | G | threads | FP8 | read limit | FMA limit | of the tighter | GB/s | bf16 | "
+      "| ISA         | G | threads | FP8 | read limit | FMA limit | of the tighter | GB/s | bf16 | "
       "bf16 / FP8 |\n");
   std::printf("|---|---|---|---|---|---|---|---|---|---|\n");
-  for (const CpuIsa isa : {CpuIsa::kAvx512, CpuIsa::kAvx2}) {
+  for (const CpuIsa isa : {CpuIsa::kAvx512Bf16, CpuIsa::kAvx512, CpuIsa::kAvx2}) {
     if (!cpu_supports(isa)) continue;
     for (const int32_t threads : {1, 2})
       for (const int32_t group : {1, 4, 8})

@@ -23,6 +23,7 @@ if [ ! -e "$folder/kvb_gpu_bench" ]; then
       */no_cuda.cc) continue ;;
       *_avx2.cc) isa="-mavx2 -mfma -mf16c" ;;
       *_avx512.cc) isa="-mavx2 -mfma -mf16c -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vbmi" ;;
+      *_avx512_bf16.cc) isa="-mavx2 -mfma -mf16c -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vbmi -mavx512bf16" ;;
       *) isa="" ;;
     esac
     echo "g++ ${host[*]@Q} $isa -c '$source' -o cc_$(basename "$source").o"

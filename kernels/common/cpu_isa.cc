@@ -19,6 +19,8 @@ bool cpu_supports(CpuIsa isa) {
       return cpu_supports(CpuIsa::kAvx2) && __builtin_cpu_supports("avx512f") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi");
+    case CpuIsa::kAvx512Bf16:
+      return cpu_supports(CpuIsa::kAvx512) && __builtin_cpu_supports("avx512bf16");
   }
   return false;
 #else
@@ -27,16 +29,17 @@ bool cpu_supports(CpuIsa isa) {
 }
 
 CpuIsa most_allowed(const char* setting) {
-  if (setting == nullptr) return CpuIsa::kAvx512;
-  for (const CpuIsa isa : {CpuIsa::kPortable, CpuIsa::kAvx2}) {
+  constexpr CpuIsa kMost = CpuIsa::kAvx512Bf16;
+  if (setting == nullptr) return kMost;
+  for (const CpuIsa isa : {CpuIsa::kPortable, CpuIsa::kAvx2, CpuIsa::kAvx512}) {
     if (setting == std::string_view(name(isa))) return isa;
   }
-  return CpuIsa::kAvx512;
+  return kMost;
 }
 
 CpuIsa best_cpu_isa() {
   static const CpuIsa most = most_allowed(std::getenv("KVBUDGET_CPU_ISA"));
-  for (const CpuIsa isa : {CpuIsa::kAvx512, CpuIsa::kAvx2}) {
+  for (const CpuIsa isa : {CpuIsa::kAvx512Bf16, CpuIsa::kAvx512, CpuIsa::kAvx2}) {
     if (isa <= most && cpu_supports(isa)) return isa;
   }
   return CpuIsa::kPortable;
@@ -50,6 +53,8 @@ const char* name(CpuIsa isa) {
       return "avx2";
     case CpuIsa::kAvx512:
       return "avx512";
+    case CpuIsa::kAvx512Bf16:
+      return "avx512_bf16";
   }
   return "";
 }

@@ -7,10 +7,10 @@
 
 namespace kvbudget::kernels {
 
-enum class CpuIsa : uint8_t { kPortable, kAvx2, kAvx512 };
+enum class CpuIsa : uint8_t { kPortable, kAvx2, kAvx512, kAvx512Bf16 };
 
 bool cpu_supports(CpuIsa isa);  ///< compiled in, and this machine can run it
-/// What $KVBUDGET_CPU_ISA leaves: "avx2" or "portable"; anything else does not restrict.
+/// What $KVBUDGET_CPU_ISA leaves: "avx512", "avx2" or "portable"; anything else does not restrict.
 CpuIsa most_allowed(const char* setting);
 /// The best that is supported and allowed. The variable is read once.
 CpuIsa best_cpu_isa();

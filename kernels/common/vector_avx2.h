@@ -10,8 +10,12 @@ namespace kvbudget::kernels {
 struct VectorAvx2 {
   static constexpr int kWidth = 8;
   static constexpr int kMaxRows = 4;
-  static constexpr bool kInterleaved = false;
-  static constexpr bool kHasPieces = false;
+  static constexpr bool kInterleaved = true;
+  static constexpr int kKeyElements = 1;
+  static constexpr int kValueTokens = 1;
+  static constexpr int kMostDotRows = 4;
+  template <ElementType kType>
+  static constexpr int kPieceElements = kType == ElementType::kBFloat16 ? 16 : 32;
   static constexpr float kE4Scale = kCodeScale<ElementType::kFloat8E4M3>;
   using F = __m256;
 
@@ -36,7 +40,7 @@ struct VectorAvx2 {
     return _mm_cvtss_f32(_mm_max_ss(y, _mm_movehdup_ps(y)));
   }
   static KVB_HD void store_sums(F a, F b, F c, F d, float* to) {
-    const F by_lane = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
+    const F by_lane = join_quad(join_pair(a, b), join_pair(c, d));
     _mm_storeu_ps(to,
                   _mm_add_ps(_mm256_castps256_ps128(by_lane), _mm256_extractf128_ps(by_lane, 1)));
   }
@@ -82,18 +86,65 @@ struct VectorAvx2 {
   }
 
   template <ElementType kType>
-  static KVB_HD void load_pair(const uint8_t* p, F* low, F* high) {
-    const auto* from = reinterpret_cast<const __m128i*>(p);
+  static KVB_HD void load_pair(const uint8_t* p, F* even, F* odd) {
     if constexpr (kType == ElementType::kBFloat16) {
-      *low = widen(_mm_loadu_si128(from));
-      *high = widen(_mm_loadu_si128(from + 1));
+      const __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+      *even = _mm256_castsi256_ps(_mm256_slli_epi32(words, 16));
+      *odd = _mm256_castsi256_ps(
+          _mm256_and_si256(words, _mm256_set1_epi32(static_cast<int32_t>(0xffff0000))));
     } else {
-      const __m256i codes = _mm256_cvtepu8_epi16(_mm_loadu_si128(from));
-      halves_to_floats(to_halves<kType>(_mm256_slli_epi16(codes, 8)), low, high);
+      const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+      *even = _mm256_cvtph_ps(to_halves<kType>(_mm_slli_epi16(codes, 8)));
+      *odd = _mm256_cvtph_ps(to_halves<kType>(codes));
     }
   }
 
+  /// As two pairs, with fewer instructions.
+  template <ElementType kType>
+  static KVB_HD void load_piece(const uint8_t* p, F* vectors) {
+    if constexpr (kType == ElementType::kBFloat16) {
+      load_pair<kType>(p, &vectors[0], &vectors[1]);
+    } else {
+      const __m256i codes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+      halves_to_floats(to_halves<kType>(_mm256_slli_epi16(codes, 8)), &vectors[0], &vectors[2]);
+      halves_to_floats(to_halves<kType>(codes), &vectors[1], &vectors[3]);
+    }
+  }
+  template <ElementType kType>
+  static KVB_HD void load_keys(const uint8_t* p, F* vectors) {
+    load_piece<kType>(p, vectors);
+  }
+  template <ElementType kType>
+  static constexpr int key_element(int vector, int lane, int) {
+    return vector / 2 * 16 + 2 * lane + vector % 2;
+  }
+
+  static float join_elements(const float* elements) { return elements[0]; }
+  static KVB_HD F multiply_keys(F keys, F queries, F sums) { return fma(keys, queries, sums); }
+
+  template <typename Dot>
+  static KVB_HD F sums(const Dot& dot) {
+    const F x = quad_of<0>(dot);
+    const F y = quad_of<4>(dot);
+    return _mm256_add_ps(_mm256_permute2f128_ps(x, y, 0x20), _mm256_permute2f128_ps(x, y, 0x31));
+  }
+
  private:
+  template <int T, typename Dot>
+  static KVB_HD F quad_of(const Dot& dot) {
+    const F a = join_pair(dot(T), dot(T + 1));
+    return join_quad(a, join_pair(dot(T + 2), dot(T + 3)));
+  }
+  static KVB_HD F join_pair(F x, F y) {
+    return _mm256_add_ps(_mm256_unpacklo_ps(x, y), _mm256_unpackhi_ps(x, y));
+  }
+  static KVB_HD F join_quad(F x, F y) {
+    const __m256d a = _mm256_castps_pd(x);
+    const __m256d b = _mm256_castps_pd(y);
+    return _mm256_add_ps(_mm256_castpd_ps(_mm256_unpacklo_pd(a, b)),
+                         _mm256_castpd_ps(_mm256_unpackhi_pd(a, b)));
+  }
+
   template <int J>
   static KVB_HD __m256i rows(const uint8_t* base, int64_t stride, const int64_t* shift) {
     const auto row = [&](int t) {
@@ -123,11 +174,20 @@ struct VectorAvx2 {
     f(first + 1, widen(_mm256_extracti128_si256(by_dimension, 1)));
   }
 
+  /// Codes in the upper bytes of words to binary16; the lower bytes may hold anything.
+  static constexpr int16_t kUpperByte = static_cast<int16_t>(0xff00);
+  static constexpr int16_t kShifted = static_cast<int16_t>(0xbf80);  ///< sign, payload >> 1
+  template <ElementType kType>
+  static KVB_HD __m128i to_halves(__m128i upper) {
+    if constexpr (kType == ElementType::kFloat8E5M2)
+      return _mm_and_si128(upper, _mm_set1_epi16(kUpperByte));
+    return _mm_and_si128(_mm_srai_epi16(upper, 1), _mm_set1_epi16(kShifted));
+  }
   template <ElementType kType>
   static KVB_HD __m256i to_halves(__m256i upper) {
-    if constexpr (kType == ElementType::kFloat8E5M2) return upper;
-    return _mm256_and_si256(_mm256_srai_epi16(upper, 1),
-                            _mm256_set1_epi16(static_cast<int16_t>(0xbfff)));
+    if constexpr (kType == ElementType::kFloat8E5M2)
+      return _mm256_and_si256(upper, _mm256_set1_epi16(kUpperByte));
+    return _mm256_and_si256(_mm256_srai_epi16(upper, 1), _mm256_set1_epi16(kShifted));
   }
 
   static KVB_HD void halves_to_floats(__m256i halves, F* low, F* high) {

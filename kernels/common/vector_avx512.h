@@ -19,7 +19,12 @@ struct VectorAvx512 {
   /// Pairs of vectors of V hold even and odd dimensions of 2 x kWidth; so do the outputs, until
   /// the loop's end.
   static constexpr bool kInterleaved = true;
-  static constexpr bool kHasPieces = true;
+  static constexpr int kKeyElements = 1;  ///< dimensions of K in a lane of an operand
+  static constexpr int kValueTokens = 1;  ///< tokens of V in a lane of an operand
+  static constexpr int kMostDotRows = 2;  ///< up to so many rows take scores token by token
+  /// What load_piece and load_keys take at once.
+  template <ElementType kType>
+  static constexpr int kPieceElements = kType == ElementType::kBFloat16 ? 32 : 64;
   /// What a float read from an e4m3 code must be multiplied by.
   static constexpr float kE4Scale = 1.f;
   using F = __m512;
@@ -97,19 +102,31 @@ struct VectorAvx512 {
   }
 
   /// Of 64 consecutive codes four vectors, with less shuffling than two pairs: vector v's lane j is
-  /// element piece_element(v, j).
+  /// element key_element(v, j).
   template <ElementType kType>
   static KVB_HD void load_piece(const uint8_t* p, F* vectors) {
-    const Tables t = tables<kType>();
-    const __m512i codes = _mm512_loadu_si512(p);
-    const __m512i low = _mm512_permutex2var_epi8(t.low[0], codes, t.low[1]);
-    const __m512i high = with_sign(_mm512_permutex2var_epi8(t.high[0], codes, t.high[1]), codes);
-    split(_mm512_unpacklo_epi8(low, high), &vectors[0], &vectors[1]);
-    split(_mm512_unpackhi_epi8(low, high), &vectors[2], &vectors[3]);
+    if constexpr (kType == ElementType::kBFloat16) {
+      load_pair<kType>(p, &vectors[0], &vectors[1]);
+    } else {
+      __m512i low, high;
+      words<kType>(_mm512_loadu_si512(p), &low, &high);
+      split(low, &vectors[0], &vectors[1]);
+      split(high, &vectors[2], &vectors[3]);
+    }
   }
-  static constexpr int piece_element(int vector, int lane) {
+  template <ElementType kType>
+  static KVB_HD void load_keys(const uint8_t* p, F* vectors) {
+    load_piece<kType>(p, vectors);
+  }
+  template <ElementType kType>
+  static constexpr int key_element(int vector, int lane, int) {
+    if (kType == ElementType::kBFloat16) return 2 * lane + vector;
     return 16 * (lane / 4) + 8 * (vector / 2) + 2 * (lane % 4) + vector % 2;
   }
+
+  /// What a lane of queries holds for an operand of K.
+  static float join_elements(const float* elements) { return elements[0]; }
+  static KVB_HD F multiply_keys(F keys, F queries, F sums) { return fma(keys, queries, sums); }
 
   /// Lane t is the sum over the lanes of dot(t): 16 sums for the shuffles of a transposition.
   template <typename Dot>
@@ -118,7 +135,7 @@ struct VectorAvx512 {
                       join_lanes(quad_of<8>(dot), quad_of<12>(dot)));
   }
 
- private:
+ protected:
   /// Per lane of 128 bits the sums of tokens T to T + 3.
   template <int T, typename Dot>
   static KVB_HD F quad_of(const Dot& dot) {
@@ -144,6 +161,16 @@ struct VectorAvx512 {
   }
 
   static constexpr int kOrAnd = 0xf8;  ///< a | (b & c)
+
+  /// Codes to bfloat16: in each lane of 128 bits the lower 8 and the upper 8.
+  template <ElementType kType>
+  static KVB_HD void words(__m512i codes, __m512i* lower, __m512i* upper) {
+    const Tables t = tables<kType>();
+    const __m512i low = _mm512_permutex2var_epi8(t.low[0], codes, t.low[1]);
+    const __m512i high = with_sign(_mm512_permutex2var_epi8(t.high[0], codes, t.high[1]), codes);
+    *lower = _mm512_unpacklo_epi8(low, high);
+    *upper = _mm512_unpackhi_epi8(low, high);
+  }
 
   struct Tables {
     __m512i low[2], high[2];
@@ -178,15 +205,12 @@ struct VectorAvx512 {
       f(first, _mm512_castsi512_ps(_mm512_unpacklo_epi16(none, x)));
       f(first + 1, _mm512_castsi512_ps(_mm512_unpackhi_epi16(none, x)));
     } else {
-      const Tables t = tables<kType>();
-      const __m512i low = _mm512_permutex2var_epi8(t.low[0], x, t.low[1]);
-      const __m512i high =
-          _mm512_ternarylogic_epi32(_mm512_permutex2var_epi8(t.high[0], x, t.high[1]), x,
-                                    _mm512_set1_epi8(static_cast<char>(0x80)), kOrAnd);
-      split(_mm512_unpacklo_epi8(low, high), &a, &b);
+      __m512i lower, upper;
+      words<kType>(x, &lower, &upper);
+      split(lower, &a, &b);
       f(first, a);
       f(first + 1, b);
-      split(_mm512_unpackhi_epi8(low, high), &a, &b);
+      split(upper, &a, &b);
       f(first + 2, a);
       f(first + 3, b);
     }

@@ -10,7 +10,11 @@ struct VectorPortable {
   static constexpr int kWidth = 8;
   static constexpr int kMaxRows = 4;
   static constexpr bool kInterleaved = false;
-  static constexpr bool kHasPieces = false;
+  static constexpr int kKeyElements = 1;
+  static constexpr int kValueTokens = 1;
+  static constexpr int kMostDotRows = 0;
+  template <ElementType kType>
+  static constexpr int kPieceElements = 2 * kWidth;
   static constexpr float kE4Scale = kCodeScale<ElementType::kFloat8E4M3>;
   struct F {
     float v[kWidth];
@@ -91,6 +95,20 @@ struct VectorPortable {
   static KVB_HD void load_pair(const uint8_t* p, F* low, F* high) {
     *low = make([=](int i) { return element<kType>(p, i); });
     *high = make([=](int i) { return element<kType>(p, kWidth + i); });
+  }
+
+  template <ElementType kType>
+  static KVB_HD void load_piece(const uint8_t* p, F* vectors) {
+    load_pair<kType>(p, &vectors[0], &vectors[1]);
+  }
+  template <ElementType kType>
+  static constexpr int key_element(int vector, int lane, int) {
+    return vector * kWidth + lane;
+  }
+
+  static float join_elements(const float* elements) { return elements[0]; }
+  static KVB_HD F multiply_keys(const F& keys, const F& queries, const F& sums) {
+    return fma(keys, queries, sums);
   }
 
  private:

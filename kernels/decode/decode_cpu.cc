@@ -12,8 +12,10 @@
 namespace kvbudget::kernels {
 namespace {
 
-DecodeLoop loop_of(CpuIsa isa) {
+DecodeLoop loop_of(CpuIsa isa, int32_t query_type) {
   switch (isa) {
+    case CpuIsa::kAvx512Bf16:
+      return query_type == KVB_BFLOAT16 ? decode_loop_avx512_bf16() : decode_loop_avx512();
     case CpuIsa::kAvx512:
       return decode_loop_avx512();
     case CpuIsa::kAvx2:
@@ -52,8 +54,9 @@ class Decode {
     const auto groups = std::make_unique<Group[]>(num_groups);
     for (size_t i = 0; i < num_groups; ++i) prepare(static_cast<int32_t>(i), &groups[i]);
     run_splits(
-        groups.get(), num_groups, a_.num_threads,
-        [this](Group& g, int32_t split) { take(g, split); }, [this](const Group& g) { merge(g); });
+        groups.get(), num_groups, a_.pages.num_kv_heads, a_.num_threads,
+        [this](Group* first, int32_t count, int32_t split) { take(first, count, split); },
+        [this](const Group& g) { merge(g); });
     return KVB_OK;
   }
 
@@ -69,46 +72,49 @@ class Decode {
 
   int32_t group_size() const { return a_.num_query_heads / a_.pages.num_kv_heads; }
 
-  float query(int64_t token, int32_t head, int32_t d) const {
-    return query_element(a_, token * a_.query_token_stride + head * a_.query_head_stride + d);
-  }
-
-  /// Scaled queries in blocks of rows, dimension by dimension, and what each row sees.
+  /// Queries by blocks of rows in the loop's order, and what each row sees.
   void prepare_rows(Group* g) const {
     const int32_t num_rows = g->rows.count * group_size();
-    const int32_t dim = a_.pages.head_dim;
-    const float scale =
-        a_.softmax_scale * kLog2E * scale_of(a_.pages, a_.pages.key_scales, g->head, loop_);
-    g->queries.reserve(static_cast<size_t>(g->padded) * static_cast<size_t>(dim));
-    for (int32_t row = 0; row < num_rows;) {
-      const int32_t rows = rows_in_block(num_rows - row, loop_.max_rows);
-      for (int32_t d = 0; d < dim; ++d) {
-        for (int32_t r = row; r < row + rows; ++r) {
-          const int64_t token = g->rows.first + r / group_size();
-          const int32_t head = g->head * group_size() + r % group_size();
-          g->queries.push_back(r < num_rows ? query(token, head, d) * scale : 0.f);
-        }
-      }
-      row += rows;
-    }
+    const auto dim = static_cast<size_t>(a_.pages.head_dim);
+    std::vector<float> plain(static_cast<size_t>(g->padded) * dim, 0.f);
     for (int32_t row = 0; row < num_rows; ++row) {
+      const int64_t from = (g->rows.first + row / group_size()) * a_.query_token_stride +
+                           (g->head * group_size() + row % group_size()) * a_.query_head_stride;
+      for (size_t d = 0; d < dim; ++d)
+        plain[static_cast<size_t>(row) * dim + d] =
+            query_element(a_, from + static_cast<int64_t>(d));
       const TokenRange seen =
           visible_tokens(a_.lengths[g->sequence], g->rows.count, row / group_size(), a_.window);
       g->first_token.push_back(seen.begin);
       g->limit_token.push_back(seen.end);
     }
+    g->queries.resize(plain.size());
+    for (int32_t row = 0; row < num_rows;) {
+      const int32_t rows = rows_in_block(num_rows - row, loop_.max_rows);
+      const size_t at = static_cast<size_t>(row) * dim;
+      loop_.order_queries(a_.pages, &plain[at], rows, &g->queries[at]);
+      row += rows;
+    }
   }
 
-  void take(Group& g, int32_t split) const {
+  /// Heads that follow each other over one split's tokens.
+  void take(Group* first, int32_t count, int32_t split) const {
+    std::vector<DecodeRange> ranges(static_cast<size_t>(count));
+    for (int32_t i = 0; i < count; ++i) ranges[static_cast<size_t>(i)] = range_of(first[i], split);
+    loop_.run(a_.pages, ranges.data(), count);
+  }
+
+  DecodeRange range_of(Group& g, int32_t split) const {
     const TokenRange tokens = g.tokens_of(split);
     const SplitResult result = g.result_of(split);
     DecodeRange range{};
-    range.pages = &a_.pages;
     range.blocks = a_.block_table + g.sequence * a_.block_table_stride;
     range.head = g.head;
     range.begin = tokens.begin;
     range.end = tokens.end;
     range.num_rows = g.rows.count * group_size();
+    range.score_scale =
+        a_.softmax_scale * kLog2E * scale_of(a_.pages, a_.pages.key_scales, g.head, loop_);
     range.queries = g.queries.data();
     range.first_token = g.first_token.data();
     range.limit_token = g.limit_token.data();
@@ -116,7 +122,7 @@ class Decode {
     range.output = result.output;
     range.row_max = result.row_max;
     range.row_sum = result.row_sum;
-    loop_.run(range);
+    return range;
   }
 
   void merge(const Group& g) const {
@@ -134,7 +140,7 @@ class Decode {
 
 kvb_status decode_cpu(const kvb_decode_args& args, CpuIsa isa) noexcept {
   try {
-    return Decode(args, loop_of(isa)).run();
+    return Decode(args, loop_of(isa, args.query_type)).run();
   } catch (const std::bad_alloc&) {
     return KVB_OUT_OF_MEMORY;
   }

@@ -4,8 +4,6 @@
 
 namespace kvbudget::kernels {
 
-DecodeLoop decode_loop_avx2() {
-  return {avx2::run_loop<VectorAvx2>, VectorAvx2::kMaxRows, VectorAvx2::kE4Scale};
-}
+DecodeLoop decode_loop_avx2() { return avx2::make_loop<VectorAvx2>(); }
 
 }  // namespace kvbudget::kernels

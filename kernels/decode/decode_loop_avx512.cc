@@ -4,8 +4,6 @@
 
 namespace kvbudget::kernels {
 
-DecodeLoop decode_loop_avx512() {
-  return {avx512::run_loop<VectorAvx512>, VectorAvx512::kMaxRows, VectorAvx512::kE4Scale};
-}
+DecodeLoop decode_loop_avx512() { return avx512::make_loop<VectorAvx512>(); }
 
 }  // namespace kvbudget::kernels

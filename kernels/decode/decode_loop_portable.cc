@@ -4,8 +4,6 @@
 
 namespace kvbudget::kernels {
 
-DecodeLoop decode_loop_portable() {
-  return {portable::run_loop<VectorPortable>, VectorPortable::kMaxRows, VectorPortable::kE4Scale};
-}
+DecodeLoop decode_loop_portable() { return portable::make_loop<VectorPortable>(); }
 
 }  // namespace kvbudget::kernels

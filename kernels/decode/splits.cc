@@ -4,6 +4,14 @@
 
 namespace kvbudget::kernels {
 
+int32_t groups_together(int64_t num_splits, int32_t run, int32_t num_threads) {
+  const int32_t threads = thread_count(num_threads);
+  const int64_t wanted = threads == 1 ? 1 : int64_t{threads} * 4;  // tasks
+  int32_t together = run;
+  while (together > 1 && num_splits / together < wanted) together = (together + 1) / 2;
+  return together;
+}
+
 bool is_sound_batch(const kvb_decode_args& a) {
   for (int32_t s = 0; s < a.num_sequences; ++s) {
     const QueryRows rows = query_rows(a, s);

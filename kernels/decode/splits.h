@@ -63,23 +63,33 @@ struct SplitRows {
   }
 };
 
-/// take(group, split) for each split that has tokens; merge(group) once per group, after its last.
+/// How many of a sequence's `run` groups a task takes together: as many as leave threads enough to
+/// share. Results do not depend on it.
+int32_t groups_together(int64_t num_splits, int32_t run, int32_t num_threads);
+
+/// take(first group, count, split) over all splits that have tokens; merge(group) once per group,
+/// after its last. Groups come in runs of one sequence, whose splits are alike.
 template <typename Group, typename Take, typename Merge>
-void run_splits(Group* groups, size_t num_groups, int32_t num_threads, const Take& take,
-                const Merge& merge) {
+void run_splits(Group* groups, size_t num_groups, int32_t run, int32_t num_threads,
+                const Take& take, const Merge& merge) {
   struct Task {
-    Group* group;
-    int32_t split;
+    Group* first;
+    int32_t count, split;
   };
+  int64_t num_splits = 0;
+  for (size_t i = 0; i < num_groups; ++i) num_splits += groups[i].num_splits;
+  const int32_t together = groups_together(num_splits, run, num_threads);
   std::vector<Task> tasks;
-  for (size_t i = 0; i < num_groups; ++i)
-    for (int32_t split = 0; split < groups[i].num_splits; ++split)
-      tasks.push_back({&groups[i], split});
+  for (size_t begin = 0; begin < num_groups; begin += static_cast<size_t>(run))
+    for (int32_t split = 0; split < groups[begin].num_splits; ++split)
+      for (int32_t i = 0; i < run; i += together)
+        tasks.push_back({groups + begin + i, std::min(together, run - i), split});
   parallel_for(num_threads, static_cast<int64_t>(tasks.size()), [&](int64_t at) {
     const Task& task = tasks[static_cast<size_t>(at)];
-    const TokenRange tokens = task.group->tokens_of(task.split);
-    if (tokens.begin < tokens.end) take(*task.group, task.split);
-    if (--task.group->splits_left == 0) merge(*task.group);
+    const TokenRange tokens = task.first->tokens_of(task.split);
+    if (tokens.begin < tokens.end) take(task.first, task.count, task.split);
+    for (Group* group = task.first; group < task.first + task.count; ++group)
+      if (--group->splits_left == 0) merge(*group);
   });
 }
 

@@ -262,8 +262,9 @@ KVB_API uint32_t kvb_abi_version(void);
 KVB_API const char* kvb_status_name(int status);
 /* "cuda: available", or "cuda: unavailable" and why. */
 KVB_API const char* kvb_cuda_state(void);
-/* The instruction set that the CPU twins use here: "avx512", "avx2", "portable". The environment
- * variable KVBUDGET_CPU_ISA, set to one of these names before the first call, lowers it. */
+/* The instruction set that the CPU twins use here: "avx512_bf16", "avx512", "avx2", "portable". The
+ * environment variable KVBUDGET_CPU_ISA, set to one of these names before the first call, lowers
+ * it. */
 KVB_API const char* kvb_cpu_isa(void);
 
 #ifdef __cplusplus

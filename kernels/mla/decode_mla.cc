@@ -66,6 +66,7 @@ Problem check_decode_mla(const kvb_decode_mla_args* args) {
 
 MlaLoop loop_of(CpuIsa isa) {
   switch (isa) {
+    case CpuIsa::kAvx512Bf16:
     case CpuIsa::kAvx512:
       return mla_loop_avx512();
     case CpuIsa::kAvx2:
@@ -100,8 +101,9 @@ class DecodeMla {
       for (size_t i = 0; i < groups_of(s); ++i)
         prepare(s, static_cast<int32_t>(i) * kMlaMostRows, &groups[next++]);
     run_splits(
-        groups.get(), num_groups, a_.num_threads,
-        [this](Group& g, int32_t split) { take(g, split); }, [this](const Group& g) { merge(g); });
+        groups.get(), num_groups, 1, a_.num_threads,
+        [this](Group* g, int32_t, int32_t split) { take(*g, split); },
+        [this](const Group& g) { merge(g); });
     return KVB_OK;
   }
 

@@ -16,6 +16,7 @@ constexpr int64_t kRowsPerTask = 256;  // some 100 microseconds, well above a th
 
 QuantizeRow row_function(CpuIsa isa) {
   switch (isa) {
+    case CpuIsa::kAvx512Bf16:
     case CpuIsa::kAvx512:
       return quantize_row_avx512();
     case CpuIsa::kAvx2:

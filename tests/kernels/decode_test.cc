@@ -11,7 +11,7 @@ using namespace kvbudget::kernels::test;
 
 namespace {
 
-constexpr CpuIsa kAll[] = {CpuIsa::kPortable, CpuIsa::kAvx2, CpuIsa::kAvx512};
+constexpr CpuIsa kAll[] = {CpuIsa::kPortable, CpuIsa::kAvx2, CpuIsa::kAvx512, CpuIsa::kAvx512Bf16};
 
 void check_against_reference(const DecodeShape& shape, const std::string& what) {
   DecodeCase c = make_decode_case(shape, 7);

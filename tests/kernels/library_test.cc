@@ -46,7 +46,8 @@ TEST_CASE("A setting lowers the instruction set, and one that is not known does 
   using namespace kvbudget::kernels;
   CHECK(most_allowed("portable") == CpuIsa::kPortable);
   CHECK(most_allowed("avx2") == CpuIsa::kAvx2);
-  for (const char* none : {"avx512", "AVX2", "sse", ""})
-    CHECK(most_allowed(none) == CpuIsa::kAvx512);
-  CHECK(most_allowed(nullptr) == CpuIsa::kAvx512);
+  CHECK(most_allowed("avx512") == CpuIsa::kAvx512);
+  for (const char* none : {"avx512_bf16", "AVX2", "sse", ""})
+    CHECK(most_allowed(none) == CpuIsa::kAvx512Bf16);
+  CHECK(most_allowed(nullptr) == CpuIsa::kAvx512Bf16);
 }

@@ -10,7 +10,7 @@ FP8 stay with vLLM's code. On GPUs it is registered as CUSTOM, for `--attention-
 import os
 
 VARIABLE = "KVBUDGET_ATTENTION"
-_ISAS = ("avx512", "avx2", "portable")
+_ISAS = ("avx512_bf16", "avx512", "avx2", "portable")
 
 
 def is_wanted(environment=os.environ):
