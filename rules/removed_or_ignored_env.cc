@@ -39,12 +39,12 @@ bool is_of_others(std::string_view name) {
          name.find("_TCP") != std::string_view::npos;
 }
 
-// Releases were read at the end of each minor; what went within 0.10 and 0.11 may still be in
-// their first one.
+// Releases before 0.10 were read at the end of each minor: what went within one may still be in its
+// first.
 bool is_gone(const EnvVariable& variable, Version version) {
   if (!variable.removed || version < *variable.removed) return false;
   const bool first = version == *variable.removed && version.patch == 0;
-  return !first || version.minor > 11;
+  return !first || version.minor >= 10;
 }
 
 // A variable that the file mentions once is read by nothing else in it.
@@ -117,7 +117,7 @@ void check(const Deployment& d, Reporter& reporter) {
       report_unknown(d, set, reporter);
     } else if (is_gone(*known, d.version)) {
       report_gone(d, set, *known, reporter);
-    } else if (known->since && d.version < *known->since && d.version.minor < known->since->minor) {
+    } else if (known->since && d.version < *known->since) {
       reporter.report(set.name.location(), set.name.str() + " came with vLLM " +
                                                known->since->str() + "; " + this_engine(d));
     }
