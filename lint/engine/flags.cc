@@ -109,6 +109,14 @@ const std::vector<Flag>& flag_table() {
   return flags;
 }
 
+const Flag* flag_of_other_server(std::string_view name) {
+  static const std::vector<TableRow> rows = read_engine_table("other_servers.tsv", 3);
+  for (const TableRow& row : rows) {
+    if (row[0] == name) return find_flag(row[1]);
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::span<const Flag> all_flags() { return flag_table(); }
@@ -193,12 +201,15 @@ const Flag* flag_without_negative(std::string_view name, Version version) {
 }
 
 std::string nearest_flag(std::string_view name, Version version) {
+  const std::string written = with_dashes(name);
+  const Flag* const same = flag_of_other_server(written);
+  if (same != nullptr && flag_exists(*same, version)) return same->name;
   // The table is sorted, so the first of equally near names is the alphabetical one.
   std::vector<std::string_view> names;
   for (const Flag& flag : flag_table()) {
     if (flag_exists(flag, version)) names.push_back(flag.name);
   }
-  return std::string(nearest(with_dashes(name), names));
+  return std::string(nearest(written, names));
 }
 
 Version newest_version() { return {0, 33, 0}; }

@@ -86,7 +86,8 @@ std::vector<std::string_view> flag_choices(const Flag& flag, Version version);
 std::string value_problem(const Flag& flag, Version version, std::string_view value);
 /// The flag that `no-x` would turn off, where that version has x and no such form; else null.
 const Flag* flag_without_negative(std::string_view name, Version version);
-/// The known name nearest to `name` in that version, if one is near enough to be a typo.
+/// The flag of that version which `name` was probably meant to be: another server's name for it
+/// (data/other_servers.tsv), or one near enough to be a typo.
 std::string nearest_flag(std::string_view name, Version version);
 
 /// Newest release that the data covers.

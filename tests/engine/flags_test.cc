@@ -84,7 +84,25 @@ TEST_CASE("a typo gets the nearest name of the release") {
   CHECK(nearest_flag("tensor-paralel-size", {0, 19, 0}) == "tensor-parallel-size");
   CHECK(nearest_flag("swap-spac", {0, 19, 0}) != "swap-space");
   CHECK(nearest_flag("swap-spac", {0, 17, 0}) == "swap-space");
+  CHECK(nearest_flag("max-modle-len", {0, 19, 0}) == "max-model-len");
+  CHECK(nearest_flag("gpu-mem-utilization", {0, 19, 0}) == "gpu-memory-utilization");
   CHECK(nearest_flag("zzzzzzzzzzzzzzzz", {0, 19, 0}).empty());
+}
+
+TEST_CASE("a name of another server gets vLLM's own name for the setting") {
+  CHECK(nearest_flag("max-seq-len", {0, 19, 0}) == "max-model-len");
+  CHECK(nearest_flag("mem_fraction_static", {0, 19, 0}) == "gpu-memory-utilization");
+  CHECK(nearest_flag("tp-size", {0, 19, 0}) == "tensor-parallel-size");
+}
+
+TEST_CASE("a variable that went or came in a patch release is known by the patch") {
+  CHECK(env_exists("VLLM_USE_V1", {0, 11, 0}));
+  CHECK_FALSE(env_exists("VLLM_USE_V1", {0, 11, 1}));
+  CHECK(env_exists("VLLM_SKIP_DEEP_GEMM_WARMUP", {0, 11, 0}));
+  CHECK_FALSE(env_exists("VLLM_DEEP_GEMM_WARMUP", {0, 11, 0}));
+  CHECK(env_exists("VLLM_DEEP_GEMM_WARMUP", {0, 11, 1}));
+  CHECK_FALSE(env_exists("VLLM_USE_FUSED_MOE_GROUPED_TOPK", {0, 10, 1}));
+  CHECK(env_exists("VLLM_USE_FUSED_MOE_GROUPED_TOPK", {0, 10, 2}));
 }
 
 TEST_CASE("variables and architectures have a life of their own") {
