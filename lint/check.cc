@@ -9,6 +9,7 @@
 #include "lint/engine/nearest.h"
 #include "lint/fingerprint.h"
 #include "lint/outputs.h"
+#include "lint/release_flags.h"
 #include "lint/suppress.h"
 
 namespace kvbudget {
@@ -206,6 +207,7 @@ std::vector<Diagnostic> check(const Collection& collection, const RuleChoice& ch
                               bool require_complete, Projects* projects) {
   std::vector<Diagnostic> findings;
   for (const Rule* rule : choice.rules) apply(*rule, collection, findings);
+  drop_flags_of_other_releases(collection.deployments, findings);
   if (projects != nullptr) apply_levels(*projects, findings);
   if (require_complete) {
     for (Diagnostic& finding : findings) {

@@ -59,8 +59,11 @@ std::string decode_problem(const Deployment& d) {
   return heads.empty() ? window_problem(d) : heads;
 }
 
-// The largest size below the one in force that the engine takes.
+// The largest size below the one in force that the engine takes; more than its ranks never is.
 uint32_t largest_legal(Deployment d) {
+  const uint64_t ranks = uint64_t{d.engine.tensor_parallel} * d.engine.prefill_context_parallel;
+  uint32_t& size = d.engine.decode_context_parallel;
+  size = static_cast<uint32_t>(std::min<uint64_t>(size, ranks + 1));
   while (--d.engine.decode_context_parallel > 1) {
     if (decode_problem(d).empty()) return d.engine.decode_context_parallel;
   }

@@ -40,20 +40,22 @@ bool report_contradiction(const Deployment& d, const std::vector<int64_t>& sizes
   return true;
 }
 
+std::string fewer_sizes(const Deployment& d) {
+  const std::string_view flag = largest_capture_flag(d.version);
+  return flag.empty() ? "" : "capture fewer sizes with --" + std::string(flag) + ", or ";
+}
+
 bool report_obstacle(const Deployment& d, Reporter& reporter) {
   if (rule_of_obstacle(d) != "KVB108") return false;
   const memory::Estimate& e = *d.estimate;
   Diagnostic& finding =
-      reporter.report(d.where_of("max-cudagraph-capture-size"),
+      reporter.report(d.where_of(largest_capture_flag(d.version)),
                       "CUDA graphs of " + std::to_string(d.engine.cudagraph_sizes) +
                           " sizes and contexts take about " + memory::gib_text(e.outside.best) +
                           "; " + memory::gib_text(left_beside_budget(d)) + " of " + d.gpu->name +
                           " is left beside the budget",
                       severity_of(e));
-  finding.notes.push_back(
-      {"capture fewer sizes with max-cudagraph-capture-size, or lower "
-       "gpu-memory-utilization",
-       {}});
+  finding.notes.push_back({fewer_sizes(d) + "lower gpu-memory-utilization", {}});
   return true;
 }
 
@@ -70,7 +72,8 @@ bool report_useless_sizes(const Deployment& d, const std::vector<int64_t>& sizes
                                             " tokens, but decode steps of max-num-seqs " +
                                             std::to_string(d.engine.max_num_seqs) +
                                             " have at most " + memory::with_commas(step));
-  finding.notes.push_back({"every further size costs memory; --max-cudagraph-capture-size=" +
+  finding.notes.push_back({"every further size costs memory; --" +
+                               std::string(largest_capture_flag(d.version)) + "=" +
                                std::to_string(step) + " covers decoding",
                            {}});
   return true;
@@ -84,17 +87,16 @@ void report_share(const Deployment& d, Reporter& reporter) {
   const double share =
       static_cast<double>(graphs.bytes.best) / static_cast<double>(e.available.best);
   const uint32_t step = d.engine.max_num_seqs * (1 + d.engine.num_speculative_tokens);
+  const std::string_view flag = largest_capture_flag(d.version);
   if (share <= kLargeShare || d.engine.max_cudagraph_size <= step) return;
   Diagnostic& finding =
-      reporter.report(d.where_of("max-cudagraph-capture-size"),
+      reporter.report(d.where_of(flag),
                       "CUDA graphs of " + std::to_string(d.engine.cudagraph_sizes) +
                           " sizes up to " + std::to_string(d.engine.max_cudagraph_size) +
                           " tokens take about " + memory::gib_text(graphs.bytes.best) + ", " +
                           memory::decimal_text(share * 100.0, 0) + " % of the KV cache; at most " +
                           std::to_string(d.engine.max_num_seqs) + " sequences run");
-  if (d.version >= Version{0, 11, 1}) {
-    suggest_value(d, "max-cudagraph-capture-size", std::to_string(step), finding);
-  }
+  if (!flag.empty()) suggest_value(d, flag, std::to_string(step), finding);
 }
 
 void check(const Deployment& d, Reporter& reporter) {
@@ -128,10 +130,10 @@ most 512), the pool that so many graphs of a model this deep take, and what is l
 is the engine's own check; graphs that cannot fit are an error when even the favourable end of the estimate fails.
 
 ## Fix
-`max-cudagraph-capture-size`, not `enforce-eager`.
+`max-cudagraph-capture-size` (before 0.11.1 `cuda-graph-sizes`), not `enforce-eager`.
 
 ## Since which engine version
-0.10; the flags since 0.11.1.
+0.10.
 
 ## References
 vllm/config/vllm.py, `_set_cudagraph_sizes`; vLLM issues 2437, 30515, 49390.

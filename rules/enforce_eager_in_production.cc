@@ -1,3 +1,4 @@
+#include "lint/engine/cudagraph.h"
 #include "lint/engine/json_text.h"
 #include "lint/engine/resolve.h"
 #include "lint/memory/estimate.h"
@@ -59,11 +60,11 @@ void check(const Deployment& d, Reporter& reporter) {
   Diagnostic& finding = reporter.report(cause->where, cause->what + " turns " + cause->effect +
                                                           " in a deployment that serves traffic");
   finding.subject = "enforce-eager";
+  const std::string flag(largest_capture_flag(d.version));
+  const std::string instead =
+      flag.empty() ? "" : "; to save memory keep the graphs and capture fewer sizes with --" + flag;
   finding.notes.push_back(
-      {"reports range from 3 % to 10 times slower decoding; to save memory keep the graphs and "
-       "capture fewer sizes with max-cudagraph-capture-size" +
-           saved_text(d),
-       {}});
+      {"reports range from 3 % to 10 times slower decoding" + instead + saved_text(d), {}});
 }
 
 }  // namespace

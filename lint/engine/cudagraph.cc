@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "lint/engine/flags.h"
 #include "lint/engine/json_text.h"
 #include "lint/engine/numbers.h"
 
@@ -16,13 +17,16 @@ namespace {
 constexpr uint32_t kStep = 8;
 constexpr uint32_t kWideStep = 16;
 constexpr uint32_t kWideFrom = 256;
+// Graphs of so many tokens fit no card; their sizes would be counted one by one.
+constexpr uint32_t kMostTokens = 1U << 20;
 
 }  // namespace
 
 std::vector<uint32_t> capture_sizes(const CaptureRules& rules) {
+  const uint32_t limit = std::min({rules.largest, rules.most_tokens, kMostTokens});
   std::set<uint32_t> sizes = {1, 2, 4};
-  for (uint32_t size = 1; size <= rules.every_size_to; ++size) sizes.insert(size);
-  for (uint32_t size = kStep; size <= rules.largest;) {
+  for (uint32_t size = 1; size <= std::min(rules.every_size_to, limit); ++size) sizes.insert(size);
+  for (uint32_t size = kStep; size <= limit;) {
     sizes.insert(size);
     size += rules.wide_step && size >= kWideFrom ? kWideStep : kStep;
   }
@@ -33,7 +37,6 @@ std::vector<uint32_t> capture_sizes(const CaptureRules& rules) {
       if (size <= rules.largest / rules.tokens_per_step) sizes.insert(size * rules.tokens_per_step);
     }
   }
-  const uint32_t limit = std::min(rules.largest, rules.most_tokens);
   return {sizes.begin(), sizes.upper_bound(limit)};
 }
 
@@ -60,6 +63,14 @@ std::optional<uint64_t> stated_largest_capture(const Settings& settings) {
   if (!size) size = settings.integer("cuda-graph-sizes");
   if (!size) size = python_int(json_member(config, "max_cudagraph_capture_size").value_or(""));
   return size && *size > 0 ? std::optional(static_cast<uint64_t>(*size)) : std::nullopt;
+}
+
+std::string_view largest_capture_flag(Version version) {
+  for (const std::string_view name : {"max-cudagraph-capture-size", "cuda-graph-sizes"}) {
+    const Flag* const flag = find_flag(name);
+    if (flag != nullptr && flag_exists(*flag, version)) return name;
+  }
+  return {};
 }
 
 }  // namespace kvbudget

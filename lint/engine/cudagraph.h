@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "lint/engine/settings.h"
+#include "lint/engine/version.h"
 
 namespace kvbudget {
 
@@ -26,5 +28,7 @@ std::vector<uint32_t> capture_sizes(const CaptureRules& rules);
 std::optional<std::vector<int64_t>> stated_capture_sizes(const Settings& settings);
 /// The largest size that it states apart from a list; `--cuda-graph-sizes` with one number is that.
 std::optional<uint64_t> stated_largest_capture(const Settings& settings);
+/// The flag that sets it in that release; empty where none does.
+std::string_view largest_capture_flag(Version version);
 
 }  // namespace kvbudget

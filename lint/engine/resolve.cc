@@ -148,8 +148,8 @@ void Resolver::resolve_parallelism() {
   engine_.tensor_parallel = ranks("tensor-parallel-size");
   engine_.pipeline_parallel = ranks("pipeline-parallel-size");
   engine_.data_parallel = ranks("data-parallel-size");
-  engine_.decode_context_parallel = std::max(1U, count("decode-context-parallel-size"));
-  engine_.prefill_context_parallel = std::max(1U, count("prefill-context-parallel-size"));
+  engine_.decode_context_parallel = ranks("decode-context-parallel-size");
+  engine_.prefill_context_parallel = ranks("prefill-context-parallel-size");
   engine_.expert_parallel = is_on("enable-expert-parallel");
   facts_.pipeline_parallel = engine_.pipeline_parallel;
   facts_.data_parallel = engine_.data_parallel;

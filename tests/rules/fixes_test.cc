@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "lint/engine/version.h"
 #include "lint/fix.h"
+#include "lint/release_flags.h"
 #include "rules/all_rules.h"
 #include "tests/support/catch.h"
 #include "tests/support/lint_text.h"
@@ -35,6 +37,23 @@ std::string text_of(const std::vector<std::string>& lines) {
 std::string fixed_text(const std::vector<Diagnostic>& findings, FixLevel level) {
   const FixedFiles fixed = apply_fixes(findings, level);
   return fixed.texts.empty() ? "" : fixed.texts.at(kPath);
+}
+
+std::string in_release(std::string text, const std::string& version) {
+  for (const std::string mark : {"vllm/vllm-openai:v", "vllm@"}) {
+    for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
+      at += mark.size();
+      const size_t end = std::min(text.find_first_not_of("0123456789.", at), text.size());
+      text.replace(at, end - at, version);
+    }
+  }
+  return text;
+}
+
+std::ptrdiff_t unknown_flags(const std::string& text) {
+  const std::vector<Diagnostic> findings = test::lint_text(kPath, text).findings;
+  return std::count_if(findings.begin(), findings.end(),
+                       [](const Diagnostic& finding) { return finding.rule == "KVB401"; });
 }
 
 }  // namespace
@@ -69,6 +88,27 @@ TEST_CASE("an unsafe fix takes its finding away and the file still reads") {
                          [](const std::string& line) { return line.starts_with("KVB000"); }));
     }
   }
+}
+
+TEST_CASE("what is proposed to an old release are flags of that release") {
+  size_t fixes = 0;
+  for (const char* version : {"0.6.6", "0.8.5", "0.10.2", "0.11.0", "0.13.0"}) {
+    for (const Rule* rule : all_rules()) {
+      const std::string text = in_release(std::string(rule->bad), version);
+      for (const Diagnostic& finding : test::lint_text(kPath, text).findings) {
+        INFO(line_of(finding) << " in " << version << "\n" << text);
+        const Version release = *parse_version(version);
+        for (const Note& note : finding.notes) {
+          CHECK_FALSE(names_flag_of_other_release(note.message, release));
+        }
+        if (!finding.fix) continue;
+        ++fixes;
+        const std::string fixed = fixed_text({finding}, FixLevel::kAll);
+        if (!fixed.empty()) CHECK(unknown_flags(fixed) <= unknown_flags(text));
+      }
+    }
+  }
+  CHECK(fixes > 100);
 }
 
 TEST_CASE("fixing a second time changes nothing") {
