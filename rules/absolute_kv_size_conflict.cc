@@ -4,23 +4,40 @@
 #include "rules/memory_notes.h"
 #include "rules/obstacle_rule.h"
 #include "rules/propose.h"
+#include "rules/what_if.h"
 
 namespace kvbudget {
 namespace {
 
+// The largest cache that starts at the pessimistic end, in whole MiB; 0 where the length does not
+// fit into it.
+uint64_t largest_cache(const Deployment& d) {
+  constexpr uint64_t kMiB = memory::kGiB / 1024;
+  const memory::Estimate& e = *d.estimate;
+  const memory::GpuMemory card = d.card();
+  const uint64_t total = card.low_bytes == 0 ? card.total_bytes : card.low_bytes;
+  const uint64_t taken = memory::add(e.used.high, e.outside.high);
+  const uint64_t fits = memory::less(total, taken) / kMiB * kMiB;
+  if (fits == 0) return 0;
+  const auto change = [&](memory::EngineSettings& s) { s.kv_cache_memory_bytes = fits; };
+  return what_if(d, change).obstacle == memory::Obstacle::kNone ? fits : 0;
+}
+
 void report_obstacle(const Deployment& d, Reporter& reporter) {
   const memory::Estimate& e = *d.estimate;
   const uint64_t cache = memory::fixed_cache_bytes(d.engine, e);
-  Diagnostic& finding =
-      reporter.report(d.where_of("kv-cache-memory-bytes"),
-                      "kv-cache-memory-bytes of " + memory::gib_text(cache) + " and " +
-                          memory::gib_text(e.used.best) + " of weights and activations are " +
-                          memory::gib_text(memory::add(cache, e.used.best)) + "; " + d.gpu->name +
-                          " has " + memory::gib_text(e.total_bytes),
-                      severity_of(e));
-  const uint64_t taken = memory::add(e.used.high, e.outside.high);
-  const uint64_t fits = memory::less(e.total_bytes, taken);
-  if (fits >= e.needed_bytes && fits != 0) {
+  const uint64_t worst = memory::add(cache, memory::add(e.used.high, e.outside.high));
+  const uint64_t sum = memory::add(cache, memory::add(e.used.best, e.outside.best));
+  Diagnostic& finding = reporter.report(
+      d.where_of("kv-cache-memory-bytes"),
+      "kv-cache-memory-bytes of " + memory::gib_text(cache) + ", " + memory::gib_text(e.used.best) +
+          " of weights and activations and " + memory::gib_text(e.outside.best) + " of contexts" +
+          (e.term("cuda_graphs")->in_budget ? "" : ", CUDA graphs") + " and warm-up are " +
+          memory::gib_text(sum) +
+          (sum > e.total_bytes ? "" : ", at worst " + memory::gib_text(worst)) + "; " +
+          d.gpu->name + " has " + memory::gib_text(e.total_bytes),
+      severity_of(e));
+  if (const uint64_t fits = largest_cache(d); fits != 0) {
     suggest_value(d, "kv-cache-memory-bytes", std::to_string(fits), finding);
   }
 }

@@ -3,7 +3,7 @@
 #include "rules/memory_notes.h"
 #include "rules/obstacle_rule.h"
 #include "rules/propose.h"
-#include "rules/what_if.h"
+#include "rules/smaller_batch.h"
 
 namespace kvbudget {
 namespace {
@@ -12,33 +12,6 @@ using memory::Obstacle;
 
 // Activations are too large when they take that share of what weights leave of the budget.
 constexpr double kLargeShare = 0.3;
-// The engine's own defaults (vllm/engine/arg_utils.py, get_batch_defaults, 0.9 to 0.27).
-constexpr uint32_t kLargeCardTokens = 8192;
-constexpr uint32_t kTokens = 2048;
-constexpr uint64_t kLargeCard = 70 * memory::kGiB;
-
-memory::Estimate with_tokens(const Deployment& d, uint32_t tokens) {
-  return what_if(d, [&](memory::EngineSettings& s) { s.max_num_batched_tokens = tokens; });
-}
-
-// Without chunked prefill a step has to hold a whole prompt.
-bool may_be_lowered(const Deployment& d, uint32_t tokens) {
-  const bool chunks =
-      !d.settings.has("enable-chunked-prefill") || d.settings.is_true("enable-chunked-prefill");
-  return chunks && !d.engine.v0_engine && tokens < d.engine.max_num_batched_tokens &&
-         tokens >= d.engine.max_num_seqs;
-}
-
-// The batch that starts where the one in force does not; 0 where none does.
-uint32_t batch_that_starts(const Deployment& d) {
-  for (const uint32_t tokens : {kLargeCardTokens, kTokens}) {
-    if (may_be_lowered(d, tokens) && with_tokens(d, tokens).obstacle == Obstacle::kNone) {
-      return tokens;
-    }
-  }
-  return 0;
-}
-
 std::string batch_text(const Deployment& d) {
   return "max-num-batched-tokens " + memory::with_commas(d.engine.max_num_batched_tokens) +
          (d.settings.has("max-num-batched-tokens") ? "" : " (the default)") + " reserves about " +
@@ -65,12 +38,12 @@ void report_obstacle(const Deployment& d, Reporter& reporter) {
 void report_large(const Deployment& d, Reporter& reporter) {
   const memory::Estimate& e = *d.estimate;
   if (!d.settings.has("max-num-batched-tokens") || d.engine.kv_cache_memory_bytes) return;
-  const uint32_t tokens = e.total_bytes >= kLargeCard ? kLargeCardTokens : kTokens;
+  const uint32_t tokens = usual_batch(e.total_bytes);
   if (!may_be_lowered(d, tokens)) return;
   const uint64_t peak = e.term("activation")->bytes.best;
   const uint64_t beside_weights = memory::less(e.requested_bytes, e.term("weights")->bytes.best);
   if (static_cast<double>(peak) <= kLargeShare * static_cast<double>(beside_weights)) return;
-  const memory::Estimate lower = with_tokens(d, tokens);
+  const memory::Estimate lower = what_if_batch(d, tokens);
   const uint64_t other = lower.term("activation")->bytes.best;
   if (other >= peak) return;
   Diagnostic& finding = reporter.report(

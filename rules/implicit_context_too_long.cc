@@ -14,7 +14,7 @@ void check(const Deployment& d, Reporter& reporter) {
                       "max-model-len is not set, so one request may have the model's " +
                           memory::with_commas(e.max_model_len) + " tokens (" + d.context.key +
                           ") and needs " + memory::gib_text(e.needed_bytes) + " of KV cache, " +
-                          available_text(e) + "; " + longest_text(e),
+                          available_text(e) + "; " + longest_text(d),
                       severity_of(e));
   add_budget_notes(d, finding);
   propose_length(d, finding);

@@ -13,7 +13,7 @@ void check(const Deployment& d, Reporter& reporter) {
       reporter.report(d.where_of("max-model-len"),
                       "one request of " + memory::with_commas(e.max_model_len) + " tokens needs " +
                           memory::gib_text(e.needed_bytes) + " of KV cache, " + available_text(e) +
-                          "; " + longest_text(e),
+                          "; " + longest_text(d),
                       severity_of(e));
   add_budget_notes(d, finding);
   propose_length(d, finding);

@@ -19,11 +19,13 @@ void check(const Deployment& d, Reporter& reporter) {
   const auto held = held_requests(d, tokens, load ? load->shared_prefix : 0);
   const double seqs = d.engine.max_num_seqs;
   if (seqs <= kFar * std::max(held.high, 1.0)) return;
+  const auto twice = static_cast<uint64_t>(std::max(2.0 * std::ceil(held.best), 1.0));
   Diagnostic& finding = reporter.report(
       d.where_of("max-num-seqs"), "max-num-seqs " + memory::with_commas(d.engine.max_num_seqs) +
                                       ", but the KV cache holds about " + count_text(held.best) +
-                                      " requests of " + memory::with_commas(tokens) + " tokens");
-  const auto twice = static_cast<uint64_t>(std::max(2.0 * std::ceil(held.best), 1.0));
+                                      " requests of " + memory::with_commas(tokens) + " tokens; " +
+                                      memory::with_commas(twice) +
+                                      " places, twice as many, leave room for shorter ones");
   propose_value(d, "max-num-seqs", std::to_string(twice), finding);
 }
 

@@ -5,6 +5,7 @@
 #include "lint/memory/explain.h"
 #include "lint/memory/format.h"
 #include "rules/propose.h"
+#include "rules/smaller_batch.h"
 
 namespace kvbudget {
 
@@ -39,10 +40,13 @@ Severity severity_of(const memory::Estimate& estimate) {
   return estimate.obstacle_certain ? Severity::kError : Severity::kWarning;
 }
 
-std::string longest_text(const memory::Estimate& estimate) {
-  const uint64_t longest = estimate.best.longest_context;
-  return longest == 0 ? "not even one block fits"
-                      : "the longest that fits is " + with_commas(longest);
+std::string longest_text(const Deployment& d) {
+  const uint64_t longest = d.estimate->best.longest_context;
+  if (longest == 0) return "not even one block fits";
+  const uint64_t safe = proposed_length(d);
+  if (safe == longest) return "the longest that fits is " + with_commas(longest);
+  return "the longest that fits is about " + with_commas(longest) +
+         (safe == 0 ? "" : ", at worst " + with_commas(safe));
 }
 
 uint64_t left_beside_budget(const Deployment& d) {
@@ -62,6 +66,15 @@ uint64_t proposed_length(const Deployment& d) {
 void propose_length(const Deployment& d, Diagnostic& finding) {
   const uint64_t length = proposed_length(d);
   if (length == 0) return;
+  // KVB109 proposes it, and both fixes at once would give up more of the length than has to be.
+  const uint32_t batch = batch_that_starts(d);
+  if (batch != 0 && d.settings.has("max-num-batched-tokens")) {
+    finding.notes.push_back(
+        {"with max-num-batched-tokens " + std::to_string(batch) +
+             " this length fits; without, --max-model-len=" + std::to_string(length),
+         {}});
+    return;
+  }
   suggest_value(d, "max-model-len", std::to_string(length), finding);
 }
 

@@ -17,8 +17,8 @@ void add_budget_notes(const Deployment& d, Diagnostic& finding);
 /// An estimate is an error only when its optimistic end fails too.
 Severity severity_of(const memory::Estimate& estimate);
 
-/// "about 28,016 tokens": the longest request that fits, for messages.
-std::string longest_text(const memory::Estimate& estimate);
+/// "the longest that fits is about 28,016, at worst 27,120": the second is what is proposed.
+std::string longest_text(const Deployment& d);
 
 /// What the card has beside the engine's budget, or beside a cache of fixed size and the rest.
 uint64_t left_beside_budget(const Deployment& d);
