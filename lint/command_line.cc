@@ -179,11 +179,11 @@ std::optional<int> parse(const Command& command, std::vector<const char*> words,
 
   cl::OptionCategory category("Options");
   cl::list<std::string> paths(cl::Positional, cl::desc(command.arguments), cl::cat(category));
-  cl::list<std::string> formats(
-      "format", cl::value_desc("FORMAT[=FILE]"), cl::cat(category),
-      cl::desc((command.options & kLintOptions) != 0 ? "text, json, sarif, github, gitlab or junit "
-                                                       "(repeatable, each to its own file)"
-                                                     : "how to write the result (repeatable)"));
+  cl::list<std::string> formats("format", cl::value_desc("FORMAT[=FILE]"), cl::cat(category),
+                                cl::desc((command.options & kLintOptions) != 0
+                                             ? "text, json, sarif, github, gitlab, junit or html "
+                                               "(repeatable, each to its own file)"
+                                             : "how to write the result (repeatable)"));
   cl::opt<bool> json("json", cl::desc("short for --format json"), cl::cat(category),
                      (command.options & kJson) != 0 ? cl::NotHidden : cl::ReallyHidden);
   cl::opt<bool> markdown("markdown", cl::desc("short for --format markdown"), cl::cat(category),

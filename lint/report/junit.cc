@@ -4,10 +4,6 @@
 // A test fails when its finding is one that --fail-on counts, so that the report and the exit code
 // agree; an engine that could not be judged is a skipped test. There is no standard; elements and
 // attributes are those of Jenkins' junit-10.xsd.
-//
-// The escaping is ours: XML 1.0 has no way at all to write most control characters, so every text
-// has to be looked through byte by byte before any library could take it, and what is left to do
-// after that are five replacements.
 #include <map>
 #include <ostream>
 #include <set>
@@ -17,49 +13,12 @@
 
 #include "lint/fingerprint.h"
 #include "lint/report/details.h"
+#include "lint/report/markup.h"
 #include "lint/report/report.h"
-#include "lint/report/utf8.h"
 
 namespace kvbudget {
 
 namespace {
-
-/// One character of XML text, fit for attributes too, where a raw line break would become a blank.
-std::string_view xml_character(std::string_view sequence) {
-  switch (sequence[0]) {
-    case '&':
-      return "&amp;";
-    case '<':
-      return "&lt;";
-    case '>':
-      return "&gt;";
-    case '"':
-      return "&quot;";
-    case '\t':
-      return "&#9;";
-    case '\n':
-      return "&#10;";
-    case '\r':
-      return "&#13;";
-    default:
-      break;
-  }
-  // XML 1.0, production 2 (Char); valid UTF-8 has no surrogates.
-  const bool control = static_cast<unsigned char>(sequence[0]) < 0x20;
-  const bool no_character = sequence == "\xEF\xBF\xBE" || sequence == "\xEF\xBF\xBF";
-  return control || no_character ? kReplacementCharacter : sequence;
-}
-
-std::string xml(std::string_view text) {
-  std::string result;
-  const std::string valid = valid_utf8(text);
-  for (std::string_view rest = valid; !rest.empty();) {
-    const std::string_view sequence = rest.substr(0, utf8_sequence(rest));
-    result += xml_character(sequence);
-    rest.remove_prefix(sequence.size());
-  }
-  return result;
-}
 
 enum class Outcome { kPassed, kFailed, kSkipped };
 
@@ -141,8 +100,9 @@ std::string place_text(const Diagnostic& finding) {
 
 void write_result(const TestCase& test, std::ostream& out) {
   const Diagnostic& finding = *test.finding;
-  const std::string message = xml(finding.message);
-  const std::string text = xml(place_text(finding) + message_with_notes(finding, NotesShown::kAll));
+  const std::string message = escaped(finding.message);
+  const std::string text =
+      escaped(place_text(finding) + message_with_notes(finding, NotesShown::kAll));
   switch (test.outcome) {
     case Outcome::kFailed:
       out << "      <failure type=\"" << severity_name(finding.severity) << "\" message=\""
@@ -159,12 +119,12 @@ void write_result(const TestCase& test, std::ostream& out) {
 }
 
 void write_suite(const Suite& suite, std::ostream& out) {
-  const std::string path = xml(suite.path);
+  const std::string path = escaped(suite.path);
   out << "  <testsuite name=\"" << path << "\" tests=\"" << suite.tests.size() << "\" failures=\""
       << suite.count(Outcome::kFailed) << "\" errors=\"0\" skipped=\""
       << suite.count(Outcome::kSkipped) << "\">\n";
   for (const TestCase& test : suite.tests) {
-    out << "    <testcase name=\"" << xml(test.name) << "\" classname=\"" << path << '"';
+    out << "    <testcase name=\"" << escaped(test.name) << "\" classname=\"" << path << '"';
     if (test.finding == nullptr) {
       out << "/>\n";
       continue;

@@ -23,6 +23,7 @@ void write_findings(std::string_view format, const Report& report, const TextSty
   if (format == "github") return write_github(report, out);
   if (format == "gitlab") return write_gitlab(report, out);
   if (format == "junit") return write_junit(report, out);
+  if (format == "html") return write_html(report, out);
   write_text(report, style, out);
 }
 

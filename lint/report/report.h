@@ -44,10 +44,11 @@ void write_sarif(const Report& report, std::ostream& out);
 void write_github(const Report& report, std::ostream& out);
 void write_gitlab(const Report& report, std::ostream& out);
 void write_junit(const Report& report, std::ostream& out);
+void write_html(const Report& report, std::ostream& out);
 
 /// How findings can be written, beside text.
-inline constexpr std::string_view kFindingFormats[] = {"json", "sarif", "github", "gitlab",
-                                                       "junit"};
+inline constexpr std::string_view kFindingFormats[] = {"json",   "sarif", "github",
+                                                       "gitlab", "junit", "html"};
 /// Writes findings as text or in one of kFindingFormats.
 void write_findings(std::string_view format, const Report& report, const TextStyle& style,
                     std::ostream& out);

@@ -54,12 +54,6 @@ std::string first_section(std::string_view doc) {
   return line;
 }
 
-// The heading of the rule in rules/README.md as an anchor.
-std::string help_uri(const Rule& rule) {
-  return std::string(KVB_HOMEPAGE) + "/blob/main/rules/README.md#" + lower(rule.id) + "-" +
-         std::string(rule.name);
-}
-
 Json rule_json(const Rule& rule) {
   std::ostringstream help;
   write_explanation(rule, help);
@@ -70,7 +64,7 @@ Json rule_json(const Rule& rule) {
           {"shortDescription", text_json(rule.summary, kMaxDescription)},
           {"fullDescription", text_json(full.empty() ? rule.summary : full, kMaxDescription)},
           {"help", {{"text", help.str()}, {"markdown", help.str()}}},
-          {"helpUri", help_uri(rule)},
+          {"helpUri", rule_address(rule.id, rule.name)},
           {"defaultConfiguration", {{"level", level(rule.severity)}}},
           {"properties",
            {{"tags", {"vllm", "deployment"}},

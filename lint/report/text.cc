@@ -61,25 +61,12 @@ void write_finding(const Diagnostic& finding, const Palette& colours, std::ostre
       << '\n';
 }
 
-std::string counted(size_t count, std::string_view noun) {
-  const char* plural = noun.ends_with('x') ? "es" : "s";
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : plural);
-}
-
 void write_summary(const Report& report, std::ostream& out) {
   std::set<std::string_view> files;
   for (const Diagnostic& finding : report.findings) {
     if (finding.where) files.insert(finding.where.file->path());
   }
-  std::string text;
-  const auto add = [&](Severity severity, std::string_view noun) {
-    const size_t count = report.count(severity);
-    if (count > 0) text += (text.empty() ? "" : ", ") + counted(count, noun);
-  };
-  add(Severity::kError, "error");
-  add(Severity::kWarning, "warning");
-  add(Severity::kInfo, "info");
-  out << text << " in " << counted(files.size(), "file");
+  out << counts_text(report) << " in " << counted(files.size(), "file");
   if (report.baselined > 0) out << "; " << report.baselined << " more in the baseline";
   out << '\n';
 }

@@ -6,6 +6,8 @@
 Needs nothing but Python. The last line says how many checks passed.
 """
 
+import collections
+import html.parser
 import json
 import os
 import pathlib
@@ -20,7 +22,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import checks
 import sample
 
-FORMATS = ["text", "json", "sarif", "github", "gitlab", "junit"]
+FORMATS = ["text", "json", "sarif", "github", "gitlab", "junit", "html"]
 PROGRAM = str(pathlib.Path(sys.argv[1]).resolve())
 
 
@@ -60,6 +62,34 @@ def on_terminal(folder, *arguments, delay=0, stderr=None, **environment):
     return output
 
 
+class Page(html.parser.HTMLParser):
+    """Counts elements, and finds what a report must not hold: scripts, images, handlers."""
+
+    KNOWN = {
+        "html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "b", "a", "br", "span", "pre", "ul", "li",
+        "article", "table", "tr", "th", "td",
+    }  # fmt: skip
+    ATTRIBUTES = {"lang", "charset", "http-equiv", "content", "name", "class", "href"}
+    VOID = {"meta", "br"}
+
+    def __init__(self, text):
+        super().__init__()
+        self.counts, self.open, self.foreign = collections.Counter(), [], set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.counts[tag] += 1
+        self.foreign |= {tag} - self.KNOWN | {name for name, _ in attrs} - self.ATTRIBUTES
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if self.open and self.open[-1] == tag:
+            self.open.pop()
+        else:
+            self.foreign.add("/" + tag)
+
+
 def check_outputs(folder):
     """Every format to a file of its own in one run, and the same bytes in every run."""
     wanted = [f"--format={name}={folder}/out.{name}" for name in FORMATS]
@@ -78,6 +108,10 @@ def check_outputs(folder):
     gitlab = json.loads(pathlib.Path(folder, "out.gitlab").read_bytes())
     github = pathlib.Path(folder, "out.github").read_bytes().splitlines()
     sarif = json.loads(pathlib.Path(folder, "out.sarif").read_bytes())
+    page = Page(pathlib.Path(folder, "out.html").read_text("utf-8"))
+    yield "html: an article for each finding", page.counts["article"] == count
+    yield "html: every element that is opened is closed", page.open == []
+    yield "html: nothing but text, and nothing that is fetched", page.foreign == set()
     yield "there is something to write", count >= 4 * len(sample.NAMES)
     yield "junit: a test for each finding", len(tests) == count
     yield "gitlab: an issue for each finding", len(gitlab) == count

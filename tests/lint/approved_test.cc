@@ -39,7 +39,7 @@ TEST_CASE("lint writes the approved json") {
 
 // With a few rules, so that the documentation of the others is not in here.
 TEST_CASE("lint writes the approved file in each format for other programs") {
-  for (const std::string format : {"sarif", "github", "gitlab", "junit"}) {
+  for (const std::string format : {"sarif", "github", "gitlab", "junit", "html"}) {
     CAPTURE(format);
     check_approved(
         "lint --select KVB000,KVB001,KVB404,KVB401 --format " + format + " fixtures/formats",

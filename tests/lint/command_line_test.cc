@@ -36,7 +36,9 @@ TEST_CASE("wrong usage gives exit code 2 and one line with the nearest correct t
       {"lint --gpus L4 .",
        "kvbudget lint: unknown command line argument '--gpus'; did you mean '--gpu'?\n"},
       {"lint --fail-on eror .", "kvbudget: --fail-on: no severity 'eror'; did you mean 'error'?\n"},
-      {"lint --format xml .", "kvbudget: lint: no format 'xml'; expected text, json, sarif, github, gitlab or junit\n"},
+      {"lint --format csv .",
+       "kvbudget: lint: no format 'csv'; expected text, json, sarif, github, gitlab, junit or "
+       "html\n"},
       {"gpus x", "kvbudget: gpus: takes no argument, got 'x'\n"},
       {"estimate",
        "kvbudget: estimate: nothing to estimate; expected a PATH or -- vllm serve MODEL …\n"},
