@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <string>
@@ -24,6 +25,7 @@ struct kvb_ledger {
   explicit kvb_ledger(const Limits& limits) : ledger(limits) {}
   Ledger ledger;
   std::unique_ptr<shm::Publisher> publisher;
+  kvb_engine engine = {};
   std::vector<ledger::Rejected> rejected;
   std::string error;
 };
@@ -53,7 +55,8 @@ kvb_status guarded(Body&& body) noexcept {
   }
 }
 
-shm::Tenant tenant_of(const TenantState& from) {
+shm::Tenant tenant_of(const Ledger& ledger, uint32_t index) {
+  const TenantState& from = ledger.tenants()[index];
   shm::Tenant tenant;
   from.name.copy(tenant.name, sizeof tenant.name - 1);
   tenant.reserved_blocks = from.reserved_blocks;
@@ -61,10 +64,15 @@ shm::Tenant tenant_of(const TenantState& from) {
   tenant.max_blocks = from.limits.max_blocks;
   tenant.admitted = from.admitted;
   tenant.pending = from.pending;
+  tenant.most_blocks = ledger.most_blocks(index);
   return tenant;
 }
 
-shm::Figures figures_of(const Ledger& from) {
+static_assert(ledger::kReasons <= shm::kReasons);
+static_assert(sizeof(kvb_engine) <= shm::kEngineWords * sizeof(uint64_t));
+
+shm::Figures figures_of(const kvb_ledger& handle) {
+  const Ledger& from = handle.ledger;
   const ledger::Statistics s = from.statistics();
   shm::Figures f;
   f.capacity_blocks = s.capacity_blocks;
@@ -79,8 +87,14 @@ shm::Figures figures_of(const Ledger& from) {
   f.rejected_total = s.rejected_total;
   f.released_total = s.released_total;
   f.hold_seconds_total = s.hold_seconds_total;
+  f.promoted_total = s.promoted_total;
+  f.oldest_since = s.oldest_since;
+  std::copy(s.rejected_for.begin(), s.rejected_for.end(), f.rejected_for);
+  f.max_pending = from.limits().max_pending;
+  f.max_hold_seconds = from.limits().max_hold_seconds;
+  std::memcpy(f.engine, &handle.engine, sizeof handle.engine);
   f.tenants = std::min<size_t>(from.tenants().size(), shm::kMaxTenants);
-  for (size_t i = 0; i < f.tenants; ++i) f.tenant[i] = tenant_of(from.tenants()[i]);
+  for (uint32_t i = 0; i < f.tenants; ++i) f.tenant[i] = tenant_of(from, i);
   return f;
 }
 
@@ -98,6 +112,12 @@ void fill(const shm::Figures& f, kvb_statistics& out) {
   out.rejected_total = f.rejected_total;
   out.released_total = f.released_total;
   out.hold_seconds_total = f.hold_seconds_total;
+  out.promoted_total = f.promoted_total;
+  out.oldest_since = f.oldest_since;
+  out.max_pending = f.max_pending;
+  out.max_hold_seconds = f.max_hold_seconds;
+  static_assert(sizeof out.rejected_for == sizeof f.rejected_for);
+  std::copy(std::begin(f.rejected_for), std::end(f.rejected_for), out.rejected_for);
 }
 
 void fill(const shm::Tenant& t, kvb_tenant_state& out) {
@@ -108,6 +128,7 @@ void fill(const shm::Tenant& t, kvb_tenant_state& out) {
   out.max_blocks = t.max_blocks;
   out.admitted = t.admitted;
   out.pending = t.pending;
+  out.most_blocks = t.most_blocks;
 }
 
 kvb_status status_of(shm::ReadStatus status) {
@@ -191,7 +212,7 @@ kvb_status kvb_tenant_set(kvb_ledger* handle, const char* name, size_t name_byte
 kvb_status kvb_tenant_get(const kvb_ledger* handle, uint32_t tenant, kvb_tenant_state* state) {
   if (handle == nullptr || !is_whole(state)) return KVB_INVALID_ARGUMENT;
   if (tenant >= handle->ledger.tenants().size()) return KVB_NOT_FOUND;
-  fill(tenant_of(handle->ledger.tenants()[tenant]), *state);
+  fill(tenant_of(handle->ledger, tenant), *state);
   return KVB_OK;
 }
 
@@ -274,7 +295,7 @@ kvb_status kvb_capacity_set(kvb_ledger* handle, uint64_t blocks) {
 
 kvb_status kvb_statistics_get(const kvb_ledger* handle, kvb_statistics* statistics) {
   if (handle == nullptr || !is_whole(statistics)) return KVB_INVALID_ARGUMENT;
-  fill(figures_of(handle->ledger), *statistics);
+  fill(figures_of(*handle), *statistics);
   return KVB_OK;
 }
 
@@ -282,9 +303,8 @@ uint64_t kvb_blocks_needed(const kvb_group* groups, size_t count, uint64_t promp
                            uint64_t output_tokens, uint64_t lookahead_tokens,
                            uint64_t encoder_tokens, uint64_t max_model_len, int partial_block) {
   if (groups == nullptr) return UINT64_MAX;
-  constexpr size_t kMostGroups = 16;
-  if (count > kMostGroups) return UINT64_MAX;
-  ledger::Group copy[kMostGroups];
+  if (count > KVB_MAX_GROUPS) return UINT64_MAX;
+  ledger::Group copy[KVB_MAX_GROUPS];
   for (size_t i = 0; i < count; ++i) {
     if (groups[i].kind > KVB_GROUP_CROSS) return UINT64_MAX;
     copy[i] = {static_cast<ledger::GroupKind>(groups[i].kind), groups[i].block_tokens,
@@ -295,6 +315,15 @@ uint64_t kvb_blocks_needed(const kvb_group* groups, size_t count, uint64_t promp
                                 max_model_len, partial_block != 0);
 }
 
+kvb_status kvb_engine_set(kvb_ledger* handle, const kvb_engine* engine) {
+  if (handle == nullptr || !is_whole(engine)) return KVB_INVALID_ARGUMENT;
+  if (engine->mode > KVB_ENGINE_OBSERVE || engine->group_count > KVB_MAX_GROUPS) {
+    return KVB_INVALID_ARGUMENT;
+  }
+  handle->engine = *engine;
+  return KVB_OK;
+}
+
 kvb_status kvb_snapshot_create(kvb_ledger* handle, const char* name) {
   if (handle == nullptr || name == nullptr) return KVB_INVALID_ARGUMENT;
   return guarded([&] {
@@ -302,14 +331,20 @@ kvb_status kvb_snapshot_create(kvb_ledger* handle, const char* name) {
     if (handle->publisher == nullptr) {
       return fail(handle, KVB_SHARED_MEMORY, "the segment could not be created");
     }
-    handle->publisher->publish(figures_of(handle->ledger));
+    handle->publisher->publish(figures_of(*handle));
     return KVB_OK;
   });
 }
 
 kvb_status kvb_snapshot_publish(kvb_ledger* handle) {
   if (handle == nullptr || handle->publisher == nullptr) return KVB_INVALID_ARGUMENT;
-  handle->publisher->publish(figures_of(handle->ledger));
+  handle->publisher->publish(figures_of(*handle));
+  return KVB_OK;
+}
+
+kvb_status kvb_snapshot_close(kvb_ledger* handle) {
+  if (handle == nullptr) return KVB_INVALID_ARGUMENT;
+  handle->publisher.reset();
   return KVB_OK;
 }
 
@@ -328,6 +363,20 @@ kvb_status kvb_snapshot_read(const char* name, kvb_statistics* statistics,
     if (tenants == nullptr) return KVB_OK;
     *count = std::min<size_t>(*count, figures->tenants);
     for (size_t i = 0; i < *count; ++i) fill(figures->tenant[i], tenants[i]);
+    return KVB_OK;
+  });
+}
+
+kvb_status kvb_snapshot_engine(const char* name, kvb_engine* engine) {
+  if (name == nullptr || !is_whole(engine)) return KVB_INVALID_ARGUMENT;
+  return guarded([&] {
+    const auto figures = std::make_unique<shm::Figures>();
+    uint64_t writer = 0;
+    const kvb_status status = status_of(shm::read_snapshot(name, *figures, writer));
+    if (status != KVB_OK) return status;
+    const uint32_t struct_size = engine->struct_size;
+    std::memcpy(engine, figures->engine, sizeof *engine);
+    engine->struct_size = struct_size;
     return KVB_OK;
   });
 }

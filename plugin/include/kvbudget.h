@@ -73,6 +73,11 @@ typedef struct kvb_statistics {
   uint64_t rejected_total;
   uint64_t released_total;
   double hold_seconds_total;
+  uint64_t promoted_total;   /* held, and admitted then */
+  double oldest_since;       /* when the longest held of those next to go came; 0: none is held */
+  uint64_t rejected_for[16]; /* by reason */
+  uint64_t max_pending;
+  double max_hold_seconds; /* 0: for ever */
 } kvb_statistics;
 
 typedef struct kvb_tenant_state {
@@ -84,6 +89,7 @@ typedef struct kvb_tenant_state {
   uint64_t max_blocks;
   uint64_t admitted;
   uint64_t pending;
+  uint64_t most_blocks; /* of a request that may ever go */
 } kvb_tenant_state;
 
 typedef struct kvb_rejected {
@@ -104,6 +110,33 @@ typedef struct kvb_group {
   uint32_t block_tokens;
   uint64_t most_blocks;
 } kvb_group;
+
+#define KVB_MAX_GROUPS 16u
+
+typedef enum kvb_engine_mode {
+  KVB_ENGINE_OPTIMISTIC = 0,
+  KVB_ENGINE_STRICT = 1,
+  KVB_ENGINE_OBSERVE = 2 /* the ledger counts what it would do, nothing is held or refused */
+} kvb_engine_mode;
+
+/* What the engine says of itself, for readers of the snapshot. */
+typedef struct kvb_engine {
+  uint32_t struct_size;
+  uint32_t mode; /* kvb_engine_mode */
+  uint64_t max_model_len;
+  uint64_t lookahead_tokens;
+  uint32_t partial_block;
+  uint32_t group_count;
+  kvb_group groups[KVB_MAX_GROUPS];
+  uint64_t held_blocks;  /* distinct blocks that requests have */
+  uint64_t drift_blocks; /* in use, and no request has them */
+  uint64_t steps_total;
+  uint64_t preemptions_total;
+  uint64_t would_hold_total;   /* in observe mode, by strict mode */
+  uint64_t would_reject_total; /* likewise */
+  double step_seconds_total;   /* that steps took in the ledger and around it */
+  double concurrency_lost;     /* in observe mode: running beyond what strict mode lets in, mean */
+} kvb_engine;
 
 KVB_API uint32_t kvb_abi_version(void);
 KVB_API const char* kvb_status_text(kvb_status status);
@@ -152,12 +185,17 @@ KVB_API uint64_t kvb_blocks_needed(const kvb_group* groups, size_t count, uint64
                                    uint64_t encoder_tokens, uint64_t max_model_len,
                                    int partial_block);
 
+/* Goes out with the next snapshot. */
+KVB_API kvb_status kvb_engine_set(kvb_ledger* ledger, const kvb_engine* engine);
 /* Publishes statistics and tenants in POSIX shared memory under `name` ("/kvbudget-4711-0"). */
 KVB_API kvb_status kvb_snapshot_create(kvb_ledger* ledger, const char* name);
 KVB_API kvb_status kvb_snapshot_publish(kvb_ledger* ledger);
+/* The segment goes away, before the ledger does. */
+KVB_API kvb_status kvb_snapshot_close(kvb_ledger* ledger);
 /* Reads a segment of any process; `tenants` has room for `*count` and gets that many at most. */
 KVB_API kvb_status kvb_snapshot_read(const char* name, kvb_statistics* statistics,
                                      kvb_tenant_state* tenants, size_t* count, uint64_t* pid);
+KVB_API kvb_status kvb_snapshot_engine(const char* name, kvb_engine* engine);
 KVB_API kvb_status kvb_snapshot_unlink(const char* name);
 
 #ifdef __cplusplus

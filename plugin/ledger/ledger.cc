@@ -114,6 +114,11 @@ Reason Ledger::never(uint32_t tenant, uint64_t blocks) const {
   return blocks > less(budget(), minima_beside(tenant)) ? Reason::kAboveTenantShare : Reason::kNone;
 }
 
+uint64_t Ledger::most_blocks(uint32_t tenant) const {
+  const uint64_t kept = limits_.mode == Mode::kStrict ? minima_beside(tenant) : 0;
+  return std::min(less(budget(), kept), tenants_[tenant].limits.max_blocks);
+}
+
 bool Ledger::fits(uint32_t tenant, uint64_t blocks) const { return blocks <= available_to(tenant); }
 
 // Nobody of the tenant who came before goes first.
@@ -125,7 +130,7 @@ bool Ledger::is_next(uint32_t tenant, int32_t priority) const {
 Decision Ledger::admit(uint64_t key, uint32_t tenant, uint64_t blocks, int32_t priority,
                        double now) {
   const auto reject = [&](Reason reason) {
-    ++totals_.rejected_total;
+    count_rejection(reason);
     return Decision{Answer::kNever, reason};
   };
   if (tenant >= tenants_.size()) return reject(Reason::kUnknownTenant);
@@ -266,6 +271,7 @@ size_t Ledger::promote(std::span<uint64_t> keys, double now) {
     const uint32_t t = next_to_go();
     if (t == UINT32_MAX) break;
     const uint32_t request = queues_[t].first;
+    ++totals_.promoted_total;
     totals_.hold_seconds_total += std::max(0.0, now - requests_[request].since);
     dequeue(request);
     reserve(request);
@@ -293,7 +299,7 @@ size_t Ledger::reject_stale(std::span<Rejected> rejected, double now) {
       if (reason == Reason::kNone && late) reason = Reason::kHeldTooLong;
       if (reason != Reason::kNone) {
         forget(request);
-        ++totals_.rejected_total;
+        count_rejection(reason);
         rejected[count++] = {r.key, reason};
       }
       request = r.after;
@@ -312,7 +318,23 @@ Statistics Ledger::statistics() const {
   now.budget_blocks = budget();
   now.reserved_blocks = reserved_;
   now.late_blocks = late_;
+  now.oldest_since = oldest_since();
   return now;
+}
+
+double Ledger::oldest_since() const {
+  double oldest = 0.0;
+  for (const Queue& queue : queues_) {
+    if (queue.first == kNoRequest) continue;
+    const double since = requests_[queue.first].since;
+    if (oldest == 0.0 || since < oldest) oldest = since;
+  }
+  return oldest;
+}
+
+void Ledger::count_rejection(Reason reason) {
+  ++totals_.rejected_total;
+  ++totals_.rejected_for[static_cast<size_t>(reason)];
 }
 
 Answer Ledger::state_of(uint64_t key) const {

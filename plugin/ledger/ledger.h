@@ -14,6 +14,7 @@
 // One thread calls it. Memory is taken once, by the constructor; no call allocates.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -46,6 +47,7 @@ enum class Reason : uint8_t {
   kKnownKey,          ///< a live request has this key
   kUnknownTenant,
 };
+constexpr size_t kReasons = 9;
 const char* reason_name(Reason reason);
 
 struct Limits {
@@ -82,9 +84,12 @@ struct Statistics {
   uint32_t pending = 0;
   uint64_t admitted_total = 0;  ///< since the start
   uint64_t held_total = 0;
+  uint64_t promoted_total = 0;  ///< held, and admitted then
   uint64_t rejected_total = 0;
+  std::array<uint64_t, kReasons> rejected_for{};  ///< by reason
   uint64_t released_total = 0;
   double hold_seconds_total = 0.0;  ///< of held requests that were then admitted
+  double oldest_since = 0.0;        ///< when the longest held of those next to go came; 0: none
 };
 
 struct Decision {
@@ -142,6 +147,9 @@ class Ledger {
   void set_capacity(uint64_t blocks) { limits_.capacity_blocks = blocks; }
 
   uint64_t budget() const;  ///< in force
+  const Limits& limits() const { return limits_; }
+  /// The largest request that may ever go, with an empty pool.
+  uint64_t most_blocks(uint32_t tenant) const;
   Statistics statistics() const;
   const std::vector<TenantState>& tenants() const { return tenants_; }
   Answer state_of(uint64_t key) const;  ///< kNever for a key that is not known
@@ -156,6 +164,8 @@ class Ledger {
 
   uint64_t charge() const;
   uint64_t minima_beside(uint32_t tenant) const;
+  double oldest_since() const;
+  void count_rejection(Reason reason);
   uint64_t kept_from(uint32_t tenant) const;
   uint64_t available_to(uint32_t tenant) const;
   Reason never(uint32_t tenant, uint64_t blocks) const;

@@ -18,7 +18,7 @@ namespace kvbudget::shm {
 namespace {
 
 constexpr size_t kWords = sizeof(Figures) / sizeof(uint64_t);
-constexpr uint64_t kMagic = 0x4B56424C45444731;  // "KVBLEDG1", the layout's version last
+constexpr uint64_t kMagic = 0x4B56424C45444732;  // "KVBLEDG2", the layout's version last
 
 using Words = std::array<uint64_t, kWords>;
 

@@ -2,6 +2,7 @@
 // the engine's process after each step and read by whatever exports or limits by them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -17,9 +18,14 @@ struct Tenant {
   uint64_t max_blocks = 0;
   uint64_t admitted = 0;
   uint64_t pending = 0;
+  uint64_t most_blocks = 0;  ///< of a request that may ever go
 };
 
 constexpr uint32_t kMaxTenants = 64;  ///< more are counted and not listed
+constexpr uint32_t kReasons = 16;     ///< room for more than there are
+
+/// What the engine's side of the ledger says of itself, in words that only the two ends know.
+constexpr size_t kEngineWords = 48;
 
 struct Figures {
   uint64_t tenants = 0;  ///< listed
@@ -32,9 +38,15 @@ struct Figures {
   uint64_t pending = 0;
   uint64_t admitted_total = 0;
   uint64_t held_total = 0;
+  uint64_t promoted_total = 0;
   uint64_t rejected_total = 0;
+  uint64_t rejected_for[kReasons] = {};
   uint64_t released_total = 0;
   double hold_seconds_total = 0.0;
+  double oldest_since = 0.0;
+  uint64_t max_pending = 0;
+  double max_hold_seconds = 0.0;
+  uint64_t engine[kEngineWords] = {};
   Tenant tenant[kMaxTenants];
 };
 static_assert(std::is_trivially_copyable_v<Figures> && sizeof(Figures) % sizeof(uint64_t) == 0);

@@ -222,3 +222,74 @@ TEST_CASE("a segment whose writer died is taken over") {
   const Open open(10);
   CHECK(kvb_snapshot_create(open.ledger, name.c_str()) == KVB_OK);
 }
+
+TEST_CASE("what the engine says of itself goes out with the snapshot") {
+  const std::string name = segment_name("engine");
+  const Open open(100);
+  kvb_engine said = {};
+  said.struct_size = sizeof said;
+  said.mode = KVB_ENGINE_OBSERVE;
+  said.group_count = KVB_MAX_GROUPS;
+  said.groups[KVB_MAX_GROUPS - 1] = {KVB_GROUP_BOUNDED, 16, 7};
+  said.concurrency_lost = 1.5;
+  REQUIRE(kvb_engine_set(open.ledger, &said) == KVB_OK);
+  said.group_count = KVB_MAX_GROUPS + 1;
+  CHECK(kvb_engine_set(open.ledger, &said) == KVB_INVALID_ARGUMENT);
+  said.struct_size = 8;
+  CHECK(kvb_engine_set(open.ledger, &said) == KVB_INVALID_ARGUMENT);
+  REQUIRE(kvb_snapshot_create(open.ledger, name.c_str()) == KVB_OK);
+  kvb_engine read = {};
+  CHECK(kvb_snapshot_engine(name.c_str(), &read) == KVB_INVALID_ARGUMENT);
+  read.struct_size = sizeof read;
+  REQUIRE(kvb_snapshot_engine(name.c_str(), &read) == KVB_OK);
+  CHECK(read.mode == KVB_ENGINE_OBSERVE);
+  CHECK(read.groups[KVB_MAX_GROUPS - 1].most_blocks == 7);
+  CHECK(read.concurrency_lost == 1.5);
+  CHECK(kvb_snapshot_close(open.ledger) == KVB_OK);
+  CHECK(kvb_snapshot_engine(name.c_str(), &read) == KVB_NOT_FOUND);
+}
+
+TEST_CASE("a ledger closed late takes no segment of another away") {
+  const std::string name = segment_name("late");
+  const Open second(10);
+  {
+    const Open first(10);
+    REQUIRE(kvb_snapshot_create(first.ledger, name.c_str()) == KVB_OK);
+    REQUIRE(kvb_snapshot_close(first.ledger) == KVB_OK);
+    REQUIRE(kvb_snapshot_create(second.ledger, name.c_str()) == KVB_OK);
+  }
+  kvb_statistics s = statistics();
+  CHECK(kvb_snapshot_read(name.c_str(), &s, nullptr, nullptr, nullptr) == KVB_OK);
+}
+
+TEST_CASE("rejections, promotions and the longest wait are told") {
+  const Open open(10);
+  uint32_t answer = 0;
+  const auto admit = [&](uint64_t key, uint64_t blocks, double now) {
+    REQUIRE(kvb_request_admit(open.ledger, key, 0, blocks, 0, now, &answer, nullptr) == KVB_OK);
+  };
+  const auto now = [&] {
+    kvb_statistics s = statistics();
+    REQUIRE(kvb_statistics_get(open.ledger, &s) == KVB_OK);
+    return s;
+  };
+  admit(1, 10, 1.0);
+  CHECK(now().oldest_since == 0.0);
+  admit(2, 10, 2.0);
+  admit(3, 10, 3.0);
+  admit(4, 11, 4.0);
+  CHECK(now().oldest_since == 2.0);
+  CHECK(now().rejected_for[1] == 1);
+  CHECK(std::string(kvb_reason_text(1)) == "above_budget");
+  const uint64_t gone = 1;
+  REQUIRE(kvb_requests_release(open.ledger, &gone, 1) == KVB_OK);
+  uint64_t keys[4] = {};
+  size_t count = 0;
+  REQUIRE(kvb_requests_promote(open.ledger, 5.0, keys, 4, &count) == KVB_OK);
+  CHECK(now().promoted_total == 1);
+  CHECK(now().oldest_since == 3.0);
+  kvb_tenant_state state = {};
+  state.struct_size = sizeof state;
+  REQUIRE(kvb_tenant_get(open.ledger, 0, &state) == KVB_OK);
+  CHECK(state.most_blocks == 10);
+}
