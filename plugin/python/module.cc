@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -22,6 +23,93 @@ namespace nb = nanobind;
 using kvbudget::ledger::OutputLengths;
 
 namespace {
+
+using GroupRows = std::vector<std::tuple<uint32_t, uint32_t, uint64_t>>;
+
+nb::dict dict_of(const kvb_statistics& s) {
+  nb::dict out;
+  out["capacity_blocks"] = s.capacity_blocks;
+  out["budget_blocks"] = s.budget_blocks;
+  out["reserved_blocks"] = s.reserved_blocks;
+  out["late_blocks"] = s.late_blocks;
+  out["peak_reserved_blocks"] = s.peak_reserved_blocks;
+  out["admitted"] = s.admitted;
+  out["pending"] = s.pending;
+  out["admitted_total"] = s.admitted_total;
+  out["held_total"] = s.held_total;
+  out["promoted_total"] = s.promoted_total;
+  out["rejected_total"] = s.rejected_total;
+  out["released_total"] = s.released_total;
+  out["hold_seconds_total"] = s.hold_seconds_total;
+  out["oldest_since"] = s.oldest_since;
+  out["max_pending"] = s.max_pending;
+  out["max_hold_seconds"] = s.max_hold_seconds;
+  nb::dict rejected;
+  for (uint32_t reason = 1; reason < std::size(s.rejected_for); ++reason) {
+    const std::string name = kvb_reason_text(reason);
+    if (name != "unknown") rejected[name.c_str()] = s.rejected_for[reason];
+  }
+  out["rejected_for"] = rejected;
+  return out;
+}
+
+nb::dict dict_of(const kvb_tenant_state& t) {
+  nb::dict out;
+  // A name that was cut off may end inside a character.
+  out["name"] = nb::bytes(t.name).attr("decode")("utf-8", "replace");
+  out["reserved_blocks"] = t.reserved_blocks;
+  out["min_blocks"] = t.min_blocks;
+  out["most_blocks"] = t.most_blocks;
+  out["admitted"] = t.admitted;
+  out["pending"] = t.pending;
+  return out;
+}
+
+nb::dict dict_of(const kvb_engine& e) {
+  nb::dict out;
+  out["mode"] = e.mode;
+  out["max_model_len"] = e.max_model_len;
+  out["lookahead_tokens"] = e.lookahead_tokens;
+  out["partial_block"] = e.partial_block != 0;
+  nb::list groups;
+  for (uint32_t i = 0; i < std::min(e.group_count, KVB_MAX_GROUPS); ++i) {
+    const kvb_group& g = e.groups[i];
+    groups.append(nb::make_tuple(g.kind, g.block_tokens, g.most_blocks));
+  }
+  out["groups"] = nb::tuple(groups);
+  out["held_blocks"] = e.held_blocks;
+  out["drift_blocks"] = e.drift_blocks;
+  out["steps_total"] = e.steps_total;
+  out["step_seconds_total"] = e.step_seconds_total;
+  out["preemptions_total"] = e.preemptions_total;
+  out["would_hold_total"] = e.would_hold_total;
+  out["would_reject_total"] = e.would_reject_total;
+  out["concurrency_lost"] = e.concurrency_lost;
+  return out;
+}
+
+/// The figures in a segment, or none where it is absent, torn or of another release.
+nb::object read_snapshot(const std::string& name) {
+  kvb_statistics statistics{};
+  statistics.struct_size = sizeof statistics;
+  kvb_engine engine{};
+  engine.struct_size = sizeof engine;
+  std::vector<kvb_tenant_state> tenants(64);
+  for (kvb_tenant_state& tenant : tenants) tenant.struct_size = sizeof tenant;
+  size_t count = tenants.size();
+  uint64_t pid = 0;
+  if (kvb_snapshot_read(name.c_str(), &statistics, tenants.data(), &count, &pid) != KVB_OK ||
+      kvb_snapshot_engine(name.c_str(), &engine) != KVB_OK) {
+    return nb::none();
+  }
+  nb::dict out = dict_of(statistics);
+  out["pid"] = pid;
+  out["engine"] = dict_of(engine);
+  nb::list listed;
+  for (size_t i = 0; i < count; ++i) listed.append(dict_of(tenants[i]));
+  out["tenants"] = listed;
+  return out;
+}
 
 class Ledger {
  public:
@@ -115,24 +203,45 @@ class Ledger {
     kvb_statistics s{};
     s.struct_size = sizeof s;
     check(kvb_statistics_get(handle_, &s));
-    nb::dict out;
-    out["capacity_blocks"] = s.capacity_blocks;
-    out["budget_blocks"] = s.budget_blocks;
-    out["reserved_blocks"] = s.reserved_blocks;
-    out["late_blocks"] = s.late_blocks;
-    out["peak_reserved_blocks"] = s.peak_reserved_blocks;
-    out["admitted"] = s.admitted;
-    out["pending"] = s.pending;
-    out["admitted_total"] = s.admitted_total;
-    out["held_total"] = s.held_total;
-    out["rejected_total"] = s.rejected_total;
-    out["released_total"] = s.released_total;
-    out["hold_seconds_total"] = s.hold_seconds_total;
-    return out;
+    return dict_of(s);
   }
 
+  void set_budget(uint64_t blocks) { check(kvb_budget_set(handle_, blocks)); }
+
   void share(const std::string& name) { check(kvb_snapshot_create(handle_, name.c_str())); }
-  void publish() { check(kvb_snapshot_publish(handle_)); }
+
+  void unshare() { check(kvb_snapshot_close(handle_)); }
+
+  /// What does not change while the engine runs.
+  void describe(uint32_t mode, const GroupRows& groups, uint64_t lookahead_tokens,
+                uint64_t max_model_len, bool partial_block) {
+    if (groups.size() > KVB_MAX_GROUPS) throw std::invalid_argument("too many KV cache groups");
+    engine_.mode = mode;
+    engine_.lookahead_tokens = lookahead_tokens;
+    engine_.max_model_len = max_model_len;
+    engine_.partial_block = partial_block ? 1 : 0;
+    engine_.group_count = static_cast<uint32_t>(groups.size());
+    for (size_t i = 0; i < groups.size(); ++i) {
+      const auto& [kind, block_tokens, most_blocks] = groups[i];
+      engine_.groups[i] = {kind, block_tokens, most_blocks};
+    }
+  }
+
+  void publish(uint64_t held_blocks, uint64_t drift_blocks, uint64_t steps, double step_seconds,
+               uint64_t preemptions, uint64_t would_hold, uint64_t would_reject,
+               double concurrency_lost) {
+    engine_.struct_size = sizeof engine_;
+    engine_.held_blocks = held_blocks;
+    engine_.drift_blocks = drift_blocks;
+    engine_.steps_total = steps;
+    engine_.step_seconds_total = step_seconds;
+    engine_.preemptions_total = preemptions;
+    engine_.would_hold_total = would_hold;
+    engine_.would_reject_total = would_reject;
+    engine_.concurrency_lost = concurrency_lost;
+    check(kvb_engine_set(handle_, &engine_));
+    check(kvb_snapshot_publish(handle_));
+  }
 
  private:
   void check(kvb_status status) const {
@@ -142,12 +251,13 @@ class Ledger {
   }
 
   kvb_ledger* handle_ = nullptr;
+  kvb_engine engine_{};
 };
 
 /// The KV cache groups of an engine, for the blocks of a request's whole life.
 class Groups {
  public:
-  explicit Groups(const std::vector<std::tuple<uint32_t, uint32_t, uint64_t>>& rows) {
+  explicit Groups(const GroupRows& rows) : rows_(rows) {
     for (const auto& [kind, block_tokens, most_blocks] : rows) {
       if (kind > KVB_GROUP_CROSS) throw std::invalid_argument("no such kind of KV cache group");
       groups_.push_back({kind, block_tokens, most_blocks});
@@ -155,11 +265,14 @@ class Groups {
   }
   uint64_t blocks_needed(uint64_t prompt_tokens, uint64_t output_tokens, uint64_t lookahead_tokens,
                          uint64_t max_model_len, bool partial_block) const {
+    if (groups_.empty()) return 0;  // an engine without attention keeps nothing
     return kvb_blocks_needed(groups_.data(), groups_.size(), prompt_tokens, output_tokens,
                              lookahead_tokens, 0, max_model_len, partial_block ? 1 : 0);
   }
+  const GroupRows& rows() const { return rows_; }
 
  private:
+  GroupRows rows_;
   std::vector<kvb_group> groups_;
 };
 
@@ -169,10 +282,14 @@ NB_MODULE(_core, m) {
   m.attr("ADMIT") = static_cast<int>(KVB_ADMIT);
   m.attr("HOLD") = static_cast<int>(KVB_HOLD);
   m.attr("NEVER") = static_cast<int>(KVB_NEVER);
+  m.attr("ENGINE_OPTIMISTIC") = static_cast<int>(KVB_ENGINE_OPTIMISTIC);
+  m.attr("ENGINE_STRICT") = static_cast<int>(KVB_ENGINE_STRICT);
+  m.attr("ENGINE_OBSERVE") = static_cast<int>(KVB_ENGINE_OBSERVE);
   m.attr("GROUP_FULL") = static_cast<int>(KVB_GROUP_FULL);
   m.attr("GROUP_BOUNDED") = static_cast<int>(KVB_GROUP_BOUNDED);
   m.attr("GROUP_STATE") = static_cast<int>(KVB_GROUP_STATE);
   m.def("abi_version", &kvb_abi_version);
+  m.def("read_snapshot", &read_snapshot);
   m.def("reason_text", [](uint32_t reason) { return std::string(kvb_reason_text(reason)); });
 
   nb::class_<Ledger>(m, "Ledger")
@@ -189,11 +306,15 @@ NB_MODULE(_core, m) {
       .def("reject_stale", &Ledger::reject_stale)
       .def("reconcile", &Ledger::reconcile)
       .def("statistics", &Ledger::statistics)
+      .def("set_budget", &Ledger::set_budget)
       .def("share", &Ledger::share)
+      .def("unshare", &Ledger::unshare)
+      .def("describe", &Ledger::describe)
       .def("publish", &Ledger::publish);
 
   nb::class_<Groups>(m, "Groups")
-      .def(nb::init<const std::vector<std::tuple<uint32_t, uint32_t, uint64_t>>&>())
+      .def(nb::init<const GroupRows&>())
+      .def("rows", &Groups::rows)
       .def("blocks_needed", &Groups::blocks_needed);
 
   nb::class_<OutputLengths>(m, "OutputLengths")

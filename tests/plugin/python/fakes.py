@@ -64,9 +64,14 @@ class RingSpec:
     block_size = 16
 
 
+class Request(SimpleNamespace):
+    def is_finished(self):
+        return self.status >= RequestStatus.FINISHED_ABORTED
+
+
 def request(name, prompt=16, output=15, **fields):
     """By default of 32 tokens with the one that is sampled last: two blocks of 16."""
-    return SimpleNamespace(
+    return Request(
         **{
             "request_id": name,
             "num_prompt_tokens": prompt,
@@ -78,6 +83,8 @@ def request(name, prompt=16, output=15, **fields):
             "status": RequestStatus.WAITING,
             "sampling_params": SimpleNamespace(extra_args=None),
             "lora_request": None,
+            "session_id": None,
+            "cache_salt": None,
         }
         | fields
     )
@@ -99,7 +106,8 @@ def vllm_config(setting=None, **parallel):
         cache_config=SimpleNamespace(cache_dtype="auto", block_size=16, enable_prefix_caching=False),
         parallel_config=SimpleNamespace(**(sizes | parallel)),
         scheduler_config=SimpleNamespace(
-            max_num_seqs=64, max_num_batched_tokens=128, policy="fcfs", async_scheduling=False
+            max_num_seqs=64, max_num_batched_tokens=128, policy="fcfs", async_scheduling=False,
+            scheduler_cls="kvbudget.vllm.make_scheduler",
         ),
     )
 
@@ -173,6 +181,10 @@ class Scheduler:
             self.kv_cache_manager.held.pop(request.request_id, None)
             self.finished_req_ids.add(request.request_id)
         return gone
+
+    @property
+    def running(self):
+        return [r for r in self.requests.values() if r.status == RequestStatus.RUNNING]
 
     def schedule(self, throttle_prefills=False):
         for request in self.requests.values():

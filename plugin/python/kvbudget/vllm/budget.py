@@ -7,12 +7,28 @@ is admitted; what is held stays here, unseen by the engine, until the ledger let
 
 import dataclasses
 import itertools
+import logging
 import time
 
-from kvbudget._core import ADMIT, HOLD, NEVER, Ledger, OutputLengths, reason_text
+from kvbudget import _core
+from kvbudget._core import HOLD, NEVER, Ledger, OutputLengths, reason_text
+from kvbudget.vllm import tenants
+
+_logger = logging.getLogger("vllm.kvbudget")
 
 _NO_MAXIMUM = 2**64 - 1
-TENANT_ARGUMENT = "kvbudget_tenant"  # of sampling_params.extra_args; "vllm_xargs" over HTTP
+_ENGINE_MODES = {
+    "optimistic": _core.ENGINE_OPTIMISTIC,
+    "strict": _core.ENGINE_STRICT,
+    "observe": _core.ENGINE_OBSERVE,
+}
+
+
+def explain(reason, prompt_tokens, max_tokens, blocks, budget_blocks):
+    return (
+        f"kvbudget: {reason}: {prompt_tokens} prompt tokens and up to {max_tokens} more need "
+        f"{blocks} KV blocks, the budget is {budget_blocks}"
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,11 +54,12 @@ class _Entry:
 
 
 class Budget:
-    """Strict and optimistic mode."""
+    """Strict and optimistic mode. `segment` names the shared memory for the figures."""
 
-    def __init__(self, settings, pool, now=time.monotonic):
+    def __init__(self, settings, pool, now=time.monotonic, segment=None):
         self.settings = settings
         self.pool = pool
+        self.budget_blocks = pool.budget_blocks  # in force
         self.preemptions = 0
         self.rejected = 0
         self._now = now
@@ -60,8 +77,28 @@ class Budget:
         self._known = {}  # request id: _Entry, admitted and held
         self._ids = {}  # key: request id
         self._held = {}  # request id: the request and what came for it since
-        if settings.share:
-            self._ledger.share(settings.share)
+        self.segment = self._shared(segment)
+
+    def _shared(self, name):
+        """The segment that was made, if any. One that the operator named has to be made."""
+        if name is None:
+            return None
+        pool = self.pool
+        self._ledger.describe(
+            _ENGINE_MODES[self.settings.mode],
+            pool.groups.rows(),
+            pool.lookahead_tokens,
+            pool.max_model_len,
+            pool.partial_block,
+        )
+        try:
+            self._ledger.share(name)
+        except ValueError as error:
+            if self.settings.share:
+                raise ValueError(f"kvbudget: {name}: {error}") from error
+            _logger.warning("kvbudget: %s: %s; no figures are shared", name, error)
+            return None
+        return name
 
     def _tenant(self, tenant):
         largest = _NO_MAXIMUM if tenant.max_blocks is None else tenant.max_blocks
@@ -115,14 +152,7 @@ class Budget:
         return self._lengths.assumed(request.max_tokens) if self._is_optimistic else request.max_tokens
 
     def _tenant_of(self, request):
-        if not self._tenants:
-            return 0
-        extra = getattr(request.sampling_params, "extra_args", None) or {}
-        lora = request.lora_request
-        for name in (extra.get(TENANT_ARGUMENT), lora.lora_name if lora else None):
-            if name in self._tenants:
-                return self._tenants[name]
-        return 0
+        return self._tenants.get(tenants.tenant_of(request, self._tenants), 0)
 
     def _ask(self, request):
         """The ledger's answer and, for a request that will never go, why."""
@@ -143,14 +173,13 @@ class Budget:
         return answer, ""
 
     def _explain(self, request, blocks, reason):
-        return (
-            f"kvbudget: {reason_text(reason)}: {request.num_prompt_tokens} prompt tokens and up to "
-            f"{request.max_tokens} more need {blocks} KV blocks, the budget is "
-            f"{self.pool.budget_blocks}"
-        )
+        prompt_tokens, most = request.num_prompt_tokens, request.max_tokens
+        return explain(reason_text(reason), prompt_tokens, most, blocks, self.budget_blocks)
 
     def add(self, request):
-        """(ADMIT, HOLD or NEVER, why never). A held request is kept here."""
+        """(ADMIT, HOLD or NEVER, why never). A held request is kept here. One of this id that the
+        engine has finished with may not be settled yet."""
+        self.release([request.request_id])
         answer, why = self._ask(request)
         if answer == HOLD:
             self._held[request.request_id] = [request]
@@ -159,10 +188,24 @@ class Budget:
         return answer, why
 
     def follow(self, request):
-        """More input for a session that is held."""
-        self._held[request.request_id].append(request)
+        """More input for a session that is held. Of two requests with one id the first is kept, as
+        is its reservation: the engine knows one request for each id."""
+        held = self._held[request.request_id]
+        if held[0].resumable:
+            held.append(request)
+        else:
+            _logger.warning("request %s is held already; it is not added again", request.request_id)
 
     # ---- each step
+
+    def settle(self, request_ids):
+        """The engine has finished with them, but an id may have come back since."""
+        requests = ((i, self._request(i)) for i in request_ids)
+        self.release([i for i, request in requests if request and request.is_finished()])
+
+    def _request(self, request_id):
+        entry = self._known.get(request_id)
+        return entry.request if entry else None
 
     def release(self, request_ids):
         """The engine is done with them; unknown ones are ignored."""
@@ -231,9 +274,10 @@ class Budget:
         self.rejected += len(out)
         return out
 
-    def preempted(self, count):
-        self.preemptions += count
-        for _ in range(count):
+    def stepped(self, preemptions, running):
+        """What the engine's step did; `running` requests are in its batch."""
+        self.preemptions += preemptions
+        for _ in range(preemptions):
             self._lengths.preempted()
 
     def grow(self):
@@ -251,66 +295,18 @@ class Budget:
             entry.blocks = self.blocks_needed(entry.request, more)
             self._ledger.resize(entry.key, entry.blocks)
 
-    def publish(self):
-        if self.settings.share:
-            self._ledger.publish()
+    def publish(self, held_blocks, drift_blocks, steps, step_seconds):
+        if self.segment is not None:
+            self._ledger.publish(
+                held_blocks, drift_blocks, steps, step_seconds, self.preemptions, *self._shadow()
+            )
 
+    def _shadow(self):
+        """(held, refused, concurrency lost) by strict mode, where it is only watched."""
+        return 0, 0, 0.0
 
-class Observer(Budget):
-    """Observe mode: every request goes at once; a ledger beside the engine counts what strict mode
-    would have done."""
-
-    def __init__(self, settings, pool, now=time.monotonic):
-        super().__init__(settings, pool, now)
-        self.requests = 0
-        self.would_hold = 0
-        self.needed_blocks = 0  # by the requests in the engine now, for their whole lives
-        self.peak_needed_blocks = 0
-        self._needs = {}
-
-    def add(self, request):
-        answer, _ = self._ask(request)
-        self.requests += 1
-        self.would_hold += answer == HOLD
-        self.rejected += answer == NEVER
-        blocks = self.blocks_needed(request, self._output_tokens(request))
-        self._needs[request.request_id] = blocks
-        self.needed_blocks += blocks
-        self.peak_needed_blocks = max(self.peak_needed_blocks, self.needed_blocks)
-        return ADMIT, ""
-
-    def release(self, request_ids):
-        for request_id in request_ids:
-            self.needed_blocks -= self._needs.pop(request_id, 0)
-        super().release(request_ids)
-
-    def reconcile(self, free_blocks, held_blocks):
-        """The engine holds more than the ledger let go; nothing is to be learned from it."""
-
-    def promote(self):
-        self._ledger.promote(self._now())
-        return []
-
-    def stale(self):
-        for key, _ in self._ledger.reject_stale(self._now()):
-            del self._known[self._ids.pop(key)]
-        return []
-
-    def statistics(self):
-        return super().statistics() | {
-            "requests": self.requests,
-            "would_hold": self.would_hold,
-            "would_reject": self.rejected,
-            "peak_needed_blocks": self.peak_needed_blocks,
-        }
-
-    def report(self):
-        return (
-            f"observe: strict mode would have held {self.would_hold} and rejected {self.rejected} of "
-            f"{self.requests} requests; {self.preemptions} preemptions; all requests at once needed "
-            f"at most {self.peak_needed_blocks} of {self.pool.budget_blocks} blocks"
-        )
-
-
-def make_budget(settings, pool, now=time.monotonic):
-    return (Observer if settings.mode == "observe" else Budget)(settings, pool, now)
+    def close(self):
+        """The segment goes at once, not when the process is torn down."""
+        if self.segment is not None:
+            self._ledger.unshare()
+            self.segment = None

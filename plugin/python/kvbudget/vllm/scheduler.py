@@ -7,9 +7,10 @@ finished at once, so that connectors and data-parallel bookkeeping see it as any
 """
 
 import logging
+import time
 
 from kvbudget._core import HOLD, NEVER
-from kvbudget.vllm import budget, contract, groups, plan, settings
+from kvbudget.vllm import budget, contract, groups, observe, plan, segment, settings
 
 _logger = logging.getLogger("vllm.kvbudget")
 
@@ -27,10 +28,13 @@ class BudgetMixin:
         self._kvb_hides = False
         self._kvb_steps = 0
         self._kvb_refused = []  # (request, why), to be told with the next outputs
-        self.kvb_drift_blocks = 0  # the most that were late at a look
+        self._kvb_seconds = 0.0  # that steps took here
+        self._kvb_late_blocks = 0  # at the last look
+        self.kvb_drift_blocks = 0  # the most at a look
         super().__init__(*args, **kwargs)
         pool = self._kvb_pool(wanted, vllm_config, kv_cache_config, kwargs.get("hash_block_size"))
-        self.kvb = budget.make_budget(wanted, pool)
+        self.kvb = observe.make_budget(wanted, pool, segment=self._kvb_segment(wanted, vllm_config))
+        self.kvb.publish(0, 0, 0, 0.0)
         _logger.info(
             "kvbudget %s: %d of %d KV blocks, checked against %s",
             wanted.mode,
@@ -38,6 +42,12 @@ class BudgetMixin:
             pool.capacity_blocks,
             "the plan" if wanted.plan else "no plan",
         )
+
+    @staticmethod
+    def _kvb_segment(wanted, vllm_config):
+        if wanted.share is False:
+            return None
+        return segment.writer_name(wanted.share, segment.rank_of(vllm_config))
 
     def _kvb_verify(self, wanted, vllm_config, kv_cache_config):
         if wanted.plan is not None:
@@ -112,7 +122,8 @@ class BudgetMixin:
     # ---- each step
 
     def schedule(self, *args, **kwargs):
-        self.kvb.release(self.finished_req_ids)
+        started = time.perf_counter()
+        self.kvb.settle(self.finished_req_ids)
         self.kvb.grow()
         self._kvb_reconcile()
         if self.pause_state == self.engine_types.PauseState.UNPAUSED:
@@ -120,23 +131,33 @@ class BudgetMixin:
                 super().add_request(request)
         for request, why in self.kvb.stale():
             self._kvb_refuse(request, why)
+        self._kvb_seconds += time.perf_counter() - started
         output = super().schedule(*args, **kwargs)
-        self.kvb.preempted(len(output.preempted_req_ids or ()))
-        self.kvb.publish()
+        started = time.perf_counter()
+        self.kvb.stepped(len(output.preempted_req_ids or ()), len(self.running))
+        late = self._kvb_late_blocks
+        held = max(0, self._kvb_used_blocks() - late)
+        self.kvb.publish(held, late, self._kvb_steps, self._kvb_seconds)
+        self._kvb_seconds += time.perf_counter() - started
         return output
 
     def _kvb_reconcile(self):
         """Frees can be late where a connector or a step in flight still uses the blocks; then every
         step is looked at, since what is late cannot be promised to anyone."""
-        free = self.kv_cache_manager.block_pool.get_num_free_blocks()
-        used = self.kvb.pool.capacity_blocks - free
+        used = self._kvb_used_blocks()
+        free = self.kvb.pool.capacity_blocks - used
         self._kvb_steps += 1
         is_due = self.kvb.settings.audit or self._kvb_steps % _RECONCILE_STEPS == 1
         if not is_due and self.connector is None and not getattr(self, "deferred_frees", None):
             return self.kvb.reconcile(free, used)
         held = self._kvb_held_blocks()
+        self._kvb_late_blocks = max(0, used - held)
         self.kvb_drift_blocks = max(self.kvb_drift_blocks, abs(used - held))
         return self.kvb.reconcile(free, held)
+
+    def _kvb_used_blocks(self):
+        free = self.kv_cache_manager.block_pool.get_num_free_blocks()
+        return self.kvb.pool.capacity_blocks - free
 
     def _kvb_held_blocks(self):
         """Distinct blocks of live requests; those of a shared prefix count once."""
@@ -195,6 +216,7 @@ class BudgetMixin:
 
     def shutdown(self, *args, **kwargs):
         _logger.info("kvbudget %s", self.kvb.report())
+        self.kvb.close()
         return super().shutdown(*args, **kwargs)
 
 

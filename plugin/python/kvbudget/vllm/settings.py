@@ -4,6 +4,8 @@ import dataclasses
 import json
 
 MODES = ("observe", "optimistic", "strict")
+_NAME_BYTES = 48  # of kvb_tenant_state, with the 0 at the end
+KEYS = ("plan", "mode", "share", "audit", "tenant_header", "budget_file")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,7 +23,9 @@ class Settings:
     max_pending: int = 0  # 0: no limit
     max_hold_seconds: float = 0.0  # 0: for ever
     tenants: tuple[Tenant, ...] = ()
-    share: str | None = None  # name of the shared-memory segment for the figures
+    share: str | bool | None = None  # base of the segments' names; False: no figures are shared
+    tenant_header: str | None = None  # that the middleware takes a request's tenant from
+    budget_file: str | None = None  # whose budget is taken while the engine runs
     audit: bool = False  # count the blocks of every request at every step
 
 
@@ -51,12 +55,36 @@ def load_plan(path):
 def _tenant(row):
     _only(row, ("name", "weight", "min_blocks", "max_blocks"), "a tenant of the plan")
     largest = row.get("max_blocks")
+    name = row.get("name")
+    if not isinstance(name, str) or not 0 < len(name.encode()) < _NAME_BYTES:
+        raise ValueError(f"kvbudget: a tenant's name is {name!r}; it can have 1 to 47 bytes")
     return Tenant(
-        name=str(row["name"]),
+        name=name,
         weight=_number(row.get("weight", 1.0), "weight", float),
         min_blocks=_number(row.get("min_blocks") or 0, "min_blocks"),
         max_blocks=None if largest is None else _number(largest, "max_blocks"),
     )
+
+
+def _text(value, where):
+    if value is not None and (not isinstance(value, str) or not value):
+        raise ValueError(f"kvbudget: {where} is {value!r}, which is no text")
+    return value
+
+
+def _share(value):
+    if value is None or value is False:
+        return value
+    if not isinstance(value, str) or not value.startswith("/") or "/" in value[1:]:
+        raise ValueError(f"kvbudget: share is {value!r}; it can be false or a name as /kvbudget")
+    return value
+
+
+def is_guarded(vllm_config):
+    """Whether the engine's scheduler is ours."""
+    scheduler = vllm_config.scheduler_config.scheduler_cls
+    path = scheduler if isinstance(scheduler, str) else getattr(scheduler, "__module__", "")
+    return path.startswith("kvbudget.")
 
 
 def parse(additional_config):
@@ -64,7 +92,7 @@ def parse(additional_config):
     given = additional_config.get("kvbudget", {}) if isinstance(additional_config, dict) else {}
     if not isinstance(given, dict):
         raise ValueError(f"kvbudget: the setting is {given!r}, which is no object")
-    _only(given, ("plan", "mode", "share", "audit"), "the setting")
+    _only(given, KEYS, "the setting")
     plan = load_plan(given["plan"]) if given.get("plan") is not None else None
     admission = (plan or {}).get("admission") or {}
     _only(admission, ("mode", "max_pending", "max_hold_seconds", "tenants"), "the plan's admission")
@@ -82,6 +110,8 @@ def parse(additional_config):
         max_pending=_number(admission.get("max_pending") or 0, "max_pending"),
         max_hold_seconds=_number(admission.get("max_hold_seconds") or 0, "max_hold_seconds", float),
         tenants=tuple(_tenant(row) for row in admission.get("tenants") or ()),
-        share=given.get("share"),
+        share=_share(given.get("share")),
+        tenant_header=_text(given.get("tenant_header"), "tenant_header"),
+        budget_file=_text(given.get("budget_file"), "budget_file"),
         audit=bool(given.get("audit", False)),
     )
