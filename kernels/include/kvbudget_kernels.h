@@ -44,7 +44,7 @@ enum kvb_scales {
   KVB_SCALES_TENSOR = 1,          /* one float */
   KVB_SCALES_HEAD = 2,            /* float [num_kv_heads] */
   KVB_SCALES_TOKEN_HEAD_E8M0 = 3, /* in the pages: one byte, 2^(byte - 127) */
-  KVB_SCALES_TOKEN_HEAD_F32 = 4   /* in the pages: one float */
+  KVB_SCALES_TOKEN_HEAD_F32 = 4   /* in the pages: one float; the row's largest becomes exact */
 };
 
 /* A layer's paged cache, by strides in bytes: KVB-P1 (kvb_pages_p1 fills it in), vLLM's packed
@@ -75,7 +75,7 @@ KVB_API int kvb_pages_p1(void* base, int64_t num_blocks, int32_t num_kv_heads, i
 KVB_API int64_t kvb_page_bytes(int32_t block_tokens, int32_t head_dim, int32_t scales);
 KVB_API const char* kvb_explain_pages(const kvb_pages* pages); /* NULL: nothing is wrong */
 
-/* Writes new tokens' keys and values into their slots. Power-of-two scales are chosen per (token,
+/* Writes new tokens' keys and values into their slots. Scales in the pages are chosen per (token,
  * head), static ones divide; rounding is to nearest even, saturating. */
 typedef struct kvb_quantize_args {
   uint32_t struct_bytes;

@@ -1,10 +1,10 @@
 // The quantiser's kernel: one warp takes one (token, KV head), half of it K, half V.
 //
 // A lane loads 8 elements at a time; the largest magnitude of the row comes from four shuffles, its
-// power-of-two scale from the exponent bits; codes leave as 8-byte stores, scales by one lane.
-// W is a machine: on the GPU a lane value is a register, on the host an array of 32, so the same
-// source is compiled by nvcc and run lane by lane in tests. Every branch is taken by a whole warp;
-// what differs between lanes is said by predicates.
+// scale from that, a power of two from its exponent bits or a float; codes leave as 8-byte stores,
+// scales by one lane. W is a machine: on the GPU a lane value is a register, on the host an array
+// of 32, so the same source is compiled by nvcc and run lane by lane in tests. Every branch is
+// taken by a whole warp; what differs between lanes is said by predicates.
 #pragma once
 
 #include "kernels/common/page_row.h"
@@ -107,18 +107,23 @@ struct QuantizeWarp {
   KVB_HD_BODY void store(const PageRow& row, const Bool& is_value, const U32& first_unit, U32 amax,
                          const Bool* active, const F32 (*x)[kUnitElements]) {
     const kvb_pages& pages = a.pages;
-    const bool per_token =
-        pages.scales == KVB_SCALES_TOKEN_HEAD_E8M0 || pages.scales == KVB_SCALES_TOKEN_HEAD_F32;
+    const bool by_power = pages.scales == KVB_SCALES_TOKEN_HEAD_E8M0;
+    const bool by_float = pages.scales == KVB_SCALES_TOKEN_HEAD_F32;
     F32 inverse = w.each([](uint32_t) { return 1.f; }, amax);
     F32 divisor = inverse;
-    if (per_token) {
+    if (by_power || by_float) {
       KVB_UNROLL
       for (int distance = 8; distance > 0; distance /= 2)
         amax = w.each([](uint32_t m, uint32_t n) { return m > n ? m : n; }, amax,
                       w.shuffle_xor(amax, distance));
+    }
+    if (by_power) {
       const U32 code = w.each([](uint32_t m) { return scale_code(m, kMaxExponent<kType>); }, amax);
       inverse = w.each([](uint32_t c) { return inverse_scale_of_code(c); }, code);
       store_scale(row, is_value, first_unit, code);
+    } else if (by_float) {
+      divisor = w.each([](uint32_t m) { return float_scale(m, kMaxExponent<kType>); }, amax);
+      store_scale(row, is_value, first_unit, w.each([](float s) { return bits_of(s); }, divisor));
     } else if (pages.scales != KVB_SCALES_NONE) {
       const int32_t at = pages.scales == KVB_SCALES_HEAD ? row.head : 0;
       const float key_scale = w.load_uniform(static_cast<const float*>(pages.key_scales) + at);
@@ -139,7 +144,7 @@ struct QuantizeWarp {
         for (int e = 0; e < 4; ++e) {
           words[half] = w.each(
               [=](uint32_t word, float value, float inv, float div) {
-                const float scaled = per_token ? value * inv : value / div;
+                const float scaled = by_power ? value * inv : value / div;
                 return word | encode_fp8<kType>(scaled) << (8 * e);
               },
               words[half], x[i][4 * half + e], inverse, divisor);
@@ -156,17 +161,18 @@ struct QuantizeWarp {
     }
   }
 
+  /// `bits`: a power's byte, or a float.
   KVB_HD_BODY void store_scale(const PageRow& row, const Bool& is_value, const U32& first_unit,
-                               const U32& code) {
+                               const U32& bits) {
     const uint64_t offset = static_cast<uint64_t>(scale_offset(a.pages, row));
     const uint64_t keys = w.address(a.pages.key_scales) + offset;
     const uint64_t values = w.address(a.pages.value_scales) + offset;
     const U64 to = w.each([=](bool v) { return v ? values : keys; }, is_value);
     const Bool leader = w.each([](uint32_t unit) { return unit == 0; }, first_unit);
     if (a.pages.scales == KVB_SCALES_TOKEN_HEAD_E8M0) {
-      w.store8(to, leader, code);
+      w.store8(to, leader, bits);
     } else {
-      w.store32(to, leader, w.each([](uint32_t c) { return c << 23; }, code));
+      w.store32(to, leader, bits);
     }
   }
 };

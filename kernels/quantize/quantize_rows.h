@@ -32,20 +32,20 @@ static uint32_t load_row(const void* from, int dim, float* x, uint32_t* amax) {
 template <ElementType kType>
 static void encode_row(const RowTarget& target, const float* x, uint32_t amax) {
   alignas(64) uint8_t codes[kMaxDim];
-  if (target.token_scale != nullptr) {
+  if (target.token_scale != nullptr && target.scale_bytes == 1) {
     const uint32_t code = scale_code(amax, kMaxExponent<kType>);
     const float inverse = inverse_scale_of_code(code);
     for (int d = 0; d < target.head_dim; ++d)
       codes[d] = static_cast<uint8_t>(encode_fp8<kType>(x[d] * inverse));
-    if (target.scale_bytes == 1) {
-      *target.token_scale = static_cast<uint8_t>(code);
-    } else {
-      const float scale = scale_of_code(code);
+    *target.token_scale = static_cast<uint8_t>(code);
+  } else {
+    float scale = target.static_scale;
+    if (target.token_scale != nullptr) {
+      scale = float_scale(amax, kMaxExponent<kType>);
       memcpy(target.token_scale, &scale, sizeof scale);
     }
-  } else {
     for (int d = 0; d < target.head_dim; ++d)
-      codes[d] = static_cast<uint8_t>(encode_fp8<kType>(x[d] / target.static_scale));
+      codes[d] = static_cast<uint8_t>(encode_fp8<kType>(x[d] / scale));
   }
   if (!target.swizzle) {
     memcpy(target.codes, codes, static_cast<size_t>(target.head_dim));

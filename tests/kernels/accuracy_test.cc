@@ -15,7 +15,8 @@ TEST_CASE("Quantise and decode are as near to exact attention as the codes allow
       "| D | scales | FP8, exact attention | FP8, our decode | decode alone "
       "|\n|---|---|---|---|---|\n");
   for (const int32_t dim : {64, 96, 128, 256}) {
-    for (const int32_t scales : {KVB_SCALES_NONE, KVB_SCALES_TOKEN_HEAD_E8M0}) {
+    for (const int32_t scales :
+         {KVB_SCALES_NONE, KVB_SCALES_TOKEN_HEAD_E8M0, KVB_SCALES_TOKEN_HEAD_F32}) {
       DecodeShape shape;
       shape.cache.head_dim = dim;
       shape.cache.scales = scales;
@@ -29,8 +30,10 @@ TEST_CASE("Quantise and decode are as near to exact attention as the codes allow
       const double our_error = relative_error(c.output(), unquantised);
       const double decode_error = relative_error(c.output(), cached);
       std::printf("| %d | %s | %.5f | %.5f | %.1e |\n", dim,
-                  scales == KVB_SCALES_NONE ? "static 1.0" : "per token and head", codes_error,
-                  our_error, decode_error);
+                  scales == KVB_SCALES_NONE              ? "static 1.0"
+                  : scales == KVB_SCALES_TOKEN_HEAD_E8M0 ? "powers of two"
+                                                         : "floats",
+                  codes_error, our_error, decode_error);
       CHECK(our_error <= 1.05 * codes_error);
       CHECK(decode_error <= 2e-3);
     }

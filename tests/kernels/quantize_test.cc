@@ -86,31 +86,31 @@ std::vector<std::string> run_body(Cache& cache, kvb_quantize_args a, const Align
   return memory.faults();
 }
 
-/// What one row of a page should hold, in double. Returns the scale's code, 0 with static scales.
-uint32_t expected_row(const CacheShape& shape, const float* x, double static_scale,
-                      std::vector<uint8_t>* codes) {
+/// What one row of a page should hold, in double. Returns its scale, the static one if that is it.
+float expected_row(const CacheShape& shape, const float* x, double static_scale,
+                   std::vector<uint8_t>* codes) {
   const auto type = static_cast<ElementType>(shape.type);
   const ReferenceEncoder encode(type);
-  double scale = static_scale;
-  uint32_t code = 0;
+  auto scale = static_cast<float>(static_scale);
   if (has_token_scales(shape.scales)) {
     double amax = 0;
     for (int32_t d = 0; d < shape.head_dim; ++d)
       if (std::isfinite(x[d])) amax = std::max(amax, std::fabs(static_cast<double>(x[d])));
     const double largest = type == ElementType::kFloat8E4M3 ? 448 : 57344;
-    code = 1;
-    while (code < kvbudget::layout::kMaxScaleCode &&
-           std::ldexp(largest, static_cast<int>(code) - 127) < amax)
-      ++code;
-    scale = std::ldexp(1.0, static_cast<int>(code) - 127);
+    scale = 0x1p-126f;
+    if (shape.scales == KVB_SCALES_TOKEN_HEAD_F32) {
+      scale = std::max(scale, static_cast<float>(amax / largest));
+    } else {
+      while (scale < 0x1p119f && largest * static_cast<double>(scale) < amax) scale *= 2;
+    }
   }
   codes->assign(static_cast<size_t>(shape.head_dim), 0);
   for (int32_t d = 0; d < shape.head_dim; ++d) {
-    // A static scale divides in binary32, like vLLM's kernels do.
-    const double scaled = static_scale != 1.0 ? x[d] / static_cast<float>(scale) : x[d] / scale;
-    (*codes)[static_cast<size_t>(d)] = static_cast<uint8_t>(encode(scaled));
+    // Division is in binary32, like that of vLLM's kernels; by a power of two it is exact.
+    const float scaled = x[d] / scale;
+    (*codes)[static_cast<size_t>(d)] = static_cast<uint8_t>(encode(static_cast<double>(scaled)));
   }
-  return code;
+  return scale;
 }
 
 }  // namespace
@@ -146,7 +146,7 @@ TEST_CASE("The quantiser writes the nearest codes under each row's scale and not
           const double scale =
               scales.empty() ? 1.0 : scales[shape.scales == KVB_SCALES_HEAD ? h : 0];
           std::vector<uint8_t> codes;
-          const uint32_t code = expected_row(shape, x, scale, &codes);
+          const float row_scale = expected_row(shape, x, scale, &codes);
           const auto* base =
               static_cast<uint8_t*>(side == 0 ? cache.pages.keys : cache.pages.values);
           std::copy(codes.begin(), codes.end(),
@@ -156,9 +156,9 @@ TEST_CASE("The quantiser writes the nearest codes under each row's scale and not
               static_cast<uint8_t*>(side == 0 ? cache.pages.key_scales : cache.pages.value_scales);
           uint8_t* to =
               expected.data() + (scale_base - cache.bytes.data()) + scale_offset(cache.pages, row);
-          const float as_float = scale_of_code(code);
-          if (shape.scales == KVB_SCALES_TOKEN_HEAD_E8M0) *to = static_cast<uint8_t>(code);
-          if (shape.scales == KVB_SCALES_TOKEN_HEAD_F32) std::memcpy(to, &as_float, 4);
+          if (shape.scales == KVB_SCALES_TOKEN_HEAD_E8M0)
+            *to = static_cast<uint8_t>(bits_of(row_scale) >> 23);
+          if (shape.scales == KVB_SCALES_TOKEN_HEAD_F32) std::memcpy(to, &row_scale, 4);
         }
       }
     }
