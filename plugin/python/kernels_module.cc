@@ -171,7 +171,7 @@ NB_MODULE(_kernels, m) {
   m.attr("FLOAT8_E5M2") = static_cast<int>(KVB_FLOAT8_E5M2);
   m.attr("SCALES_TENSOR") = static_cast<int>(KVB_SCALES_TENSOR);
   m.attr("SCALES_HEAD") = static_cast<int>(KVB_SCALES_HEAD);
-  m.attr("SCALES_TOKEN_HEAD_E8M0") = static_cast<int>(KVB_SCALES_TOKEN_HEAD_E8M0);
+  m.attr("SCALES_TOKEN_HEAD_F32") = static_cast<int>(KVB_SCALES_TOKEN_HEAD_F32);
   m.def("abi_version", &kvb_abi_version);
   m.def("cpu_isa", [] { return std::string(kvb_cpu_isa()); });
   m.def("cuda_state", [] { return std::string(kvb_cuda_state()); });

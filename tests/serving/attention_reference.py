@@ -16,8 +16,8 @@ def read_cells(kv_cache, head_size, key_scale, value_scale):
     page = kv_cache.reshape(blocks, heads, tokens * cell)
     codes = page[..., : tokens * 2 * head_size].contiguous().view(torch.float8_e4m3fn).float()
     keys, values = codes.view(blocks, heads, tokens, 2 * head_size).split(head_size, dim=-1)
-    exponents = page[..., tokens * 2 * head_size :][..., : 2 * tokens].int() - 127
-    scales = torch.exp2(exponents.float()).view(blocks, heads, 2, tokens, 1)
+    scales = page[..., tokens * 2 * head_size :].contiguous().view(torch.float32)
+    scales = scales.view(blocks, heads, 2, tokens, 1)
     return keys * scales[:, :, 0], values * scales[:, :, 1]
 
 

@@ -4,7 +4,6 @@ without AVX-512 where it builds its metadata. All others are vLLM's."""
 
 import dataclasses
 
-import torch
 from vllm.v1.attention.backend import AttentionMetadata, AttentionMetadataBuilder
 from vllm.v1.attention.backends.cpu_attn import (
     CPUAttentionBackend,
@@ -13,11 +12,9 @@ from vllm.v1.attention.backends.cpu_attn import (
 )
 
 from kvbudget.vllm.attention import limits
-from kvbudget.vllm.attention import ops  # noqa: F401  # registers torch.ops.kvbudget
 from kvbudget.vllm.attention.batch import Batch, sequences_of
-from kvbudget.vllm.attention.pages import FORMATS
-
-_BLOCK_TOKENS = list(range(16, 129, 16))
+from kvbudget.vllm.attention.layer import Fp8Layer
+from kvbudget.vllm.attention.pages import BLOCK_TOKENS, FORMATS, customize_spec
 
 
 def _is_ours(spec):
@@ -38,15 +35,12 @@ class CpuBackend(CPUAttentionBackend):
     @staticmethod
     def get_supported_kernel_block_sizes(kv_cache_spec=None):
         if _is_ours(kv_cache_spec):
-            return _BLOCK_TOKENS
+            return BLOCK_TOKENS
         return CPUAttentionBackend.get_supported_kernel_block_sizes()
 
     @classmethod
     def customize_spec(cls, spec):
-        kind = FORMATS.get("fp8_per_token_head" if _has_token_scales(spec) else None)
-        if kind is None or spec.state_content_bytes is not None:
-            return spec
-        return dataclasses.replace(spec, state_content_bytes=kind.cell_bytes(spec.head_size))
+        return customize_spec(spec)
 
     @staticmethod
     def get_kv_cache_shape(
@@ -63,11 +57,6 @@ class CpuBackend(CPUAttentionBackend):
     @staticmethod
     def get_builder_cls():
         return CpuBuilder
-
-
-def _has_token_scales(spec):
-    mode = getattr(spec, "kv_quant_mode", None)
-    return _is_ours(spec) and mode.name == "FP8_PER_TOKEN_HEAD"
 
 
 @dataclasses.dataclass
@@ -105,53 +94,26 @@ class CpuImpl(CPUAttentionBackendImpl):
                  kv_cache_dtype, *args, **kwargs):
         super().__init__(num_heads, head_size, scale, num_kv_heads, alibi_slopes, sliding_window,
                          kv_cache_dtype, *args, **kwargs)
-        self.is_ours = kv_cache_dtype in FORMATS
-        if not self.is_ours:
-            limits.refuse([kv_cache_dtype] if self.is_fp8_kv_cache else [])
-            return
-        limits.refuse(
-            limits.layer_problems(num_heads, num_kv_heads, head_size, self.attn_type, alibi_slopes)
-        )
-        self.float_sinks = None
+        self.kvb = None  # a layer of vLLM's own
+        if kv_cache_dtype in FORMATS:
+            self.kvb = Fp8Layer(
+                self, self.attn_type, alibi_slopes, sliding_window, self.logits_soft_cap, self.sinks
+            )
+        elif self.is_fp8_kv_cache:
+            limits.refuse([f"a cache of {kv_cache_dtype}"])
 
     def do_kv_cache_update(self, layer, key, value, kv_cache, slot_mapping):
-        if not self.is_ours:
+        if self.kvb is None:
             super().do_kv_cache_update(layer, key, value, kv_cache, slot_mapping)
-            return
-        torch.ops.kvbudget.quantize_kv(
-            key, value, kv_cache, slot_mapping, layer._k_scale, layer._v_scale, self.kv_cache_dtype
-        )
+        else:
+            self.kvb.write(layer, key, value, kv_cache, slot_mapping)
 
     def forward(self, layer, query, key, value, kv_cache, attn_metadata, output, *args, **kwargs):
-        if not self.is_ours:
+        if self.kvb is None:
             return super().forward(
                 layer, query, key, value, kv_cache, attn_metadata, output, *args, **kwargs
             )
-        if any(argument is not None for argument in (*args, *kwargs.values())):
-            limits.refuse(["quantised output"])
+        limits.refuse_output_scales(args, kwargs)
         if attn_metadata is None:  # warming up
             return output
-        if self.sinks is not None and self.float_sinks is None:
-            self.float_sinks = self.sinks.float().contiguous()
-        batch = attn_metadata.batch
-        torch.ops.kvbudget.decode(
-            query,
-            kv_cache,
-            output,
-            batch.block_table,
-            batch.lengths,
-            batch.query_starts,
-            layer._k_scale,
-            layer._v_scale,
-            self.float_sinks,
-            None,
-            None,
-            self.kv_cache_dtype,
-            batch.query_tokens,
-            batch.max_length,
-            0,
-            self.scale,
-            float(self.logits_soft_cap),
-            max(0, self.sliding_window),
-        )
-        return output
+        return self.kvb.attend(layer, query, kv_cache, output, attn_metadata.batch)

@@ -40,6 +40,12 @@ def layer_problems(num_heads, num_kv_heads, head_size, attn_type, alibi_slopes, 
     return found
 
 
+def refuse_output_scales(arguments, keywords):
+    """What vLLM hands to an attention that could quantise its output, which ours does not say."""
+    if any(value is not None for value in (*arguments, *keywords.values())):
+        refuse(["quantised output"])
+
+
 def refuse(problems):
     if problems:
         raise ValueError(

@@ -10,6 +10,7 @@ from vllm.platforms import current_platform
 from vllm.utils.torch_utils import direct_register_custom_op
 
 from kvbudget import _kernels
+from kvbudget.vllm.attention.batch import Batch
 from kvbudget.vllm.attention.pages import pages_of
 
 _logger = logging.getLogger("vllm.kvbudget")
@@ -82,10 +83,10 @@ def decode(
     `split_tokens` are a plan's, on GPUs alone."""
     call = decode_call(query, kv_cache, key_scale, value_scale, kv_cache_dtype, softmax_scale,
                        soft_cap, window)
-    call.tensors(query.data_ptr(), _rows(query), output.data_ptr(), _rows(output),
-                 0 if sinks is None else sinks.data_ptr())
-    call.batch(block_table.data_ptr(), block_table.stride(0), lengths.data_ptr(),
-               query_starts.data_ptr(), lengths.shape[0], query_tokens, max_length)
+    set_tensors(
+        call, query, output, sinks,
+        Batch(block_table, lengths, query_starts, query_tokens, max_length),
+    )  # fmt: skip
     if work is None:
         call.run_cpu(torch.get_num_threads())
         return
@@ -103,6 +104,25 @@ def decode_call(query, kv_cache, key_scale, value_scale, kv_cache_dtype, softmax
         soft_cap=soft_cap,
         window=window,
         type=_TYPES[query.dtype],
+    )
+
+
+def set_tensors(call, query, output, sinks, batch):
+    call.tensors(
+        query.data_ptr(),
+        _rows(query),
+        output.data_ptr(),
+        _rows(output),
+        0 if sinks is None else sinks.data_ptr(),
+    )
+    call.batch(
+        batch.block_table.data_ptr(),
+        batch.block_table.stride(0),
+        batch.lengths.data_ptr(),
+        batch.query_starts.data_ptr(),
+        batch.lengths.shape[0],
+        batch.query_tokens,
+        batch.max_length,
     )
 
 

@@ -6,7 +6,8 @@
 both by strides, keys and values side by side (vllm/v1/attention/backends/cpu_attn.py and, from 0.28,
 vllm/v1/kv_cache_interface.py). With a scale per token and head a cell has 2 * dim + 8 bytes, as
 vLLM's own format of that name; the engine hands us whole pages of such cells, and inside a page lie
-codes first and scales behind them (kernels/README.md, KVB-P1), so that rows stay aligned.
+codes first and scales behind them (kernels/README.md, KVB-P1), so that rows stay aligned. They are
+floats, which those 8 bytes hold: a row's largest element stays exact, and keys' outliers count most.
 """
 
 import dataclasses
@@ -14,7 +15,7 @@ import functools
 
 from kvbudget import _kernels
 
-SCALE_BYTES = 8  # of a token and head: what vLLM reserves, two float32; ours take two bytes of them
+SCALE_BYTES = 8  # of a token and head: two float32
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,6 +35,18 @@ FORMATS = {
     "fp8_e5m2": Format(_kernels.FLOAT8_E5M2),
     "fp8_per_token_head": Format(_kernels.FLOAT8_E4M3, has_token_scales=True),
 }
+
+
+BLOCK_TOKENS = list(range(16, 129, 16))
+
+
+def customize_spec(spec):
+    """The engine's cache spec of a layer, with our bytes for a cell where they are not two rows."""
+    mode = getattr(spec, "kv_quant_mode", None)
+    if getattr(mode, "name", None) != "FP8_PER_TOKEN_HEAD" or spec.state_content_bytes is not None:
+        return spec
+    cell = FORMATS["fp8_per_token_head"].cell_bytes(spec.head_size)
+    return dataclasses.replace(spec, state_content_bytes=cell)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,7 +90,7 @@ def page_view(kv_cache, kv_cache_dtype):
 def _pages(view, key_scales, value_scales, static_scales):
     scales, scale_stride = static_scales, 0
     if view.format.has_token_scales:
-        scales, scale_stride = _kernels.SCALES_TOKEN_HEAD_E8M0, 1
+        scales, scale_stride = _kernels.SCALES_TOKEN_HEAD_F32, SCALE_BYTES // 2
         key_scales = view.base + view.block_tokens * view.token_stride
         value_scales = key_scales + view.block_tokens * scale_stride
     return _kernels.Pages(
