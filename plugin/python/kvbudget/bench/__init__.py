@@ -1,0 +1,1 @@
+"""Measurements of the package inside a real engine: `python -m kvbudget.bench`."""
