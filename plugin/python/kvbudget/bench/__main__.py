@@ -24,6 +24,7 @@ def main():
     attention.add_argument("--steps", type=int, default=32)
     for command in (accuracy, attention):
         command.add_argument("model", help="folder of a model")
+        command.add_argument("--dtype", default="bfloat16", help="of the model (default bfloat16)")
         command.add_argument("--json", type=pathlib.Path, help="file for the figures")
     arguments = parser.parse_args()
     if arguments.command == "accuracy":

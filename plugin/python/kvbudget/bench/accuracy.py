@@ -45,7 +45,7 @@ def teacher_class(steps):
     return Teacher
 
 
-def follow_passages(setup, model, passages):
+def follow_passages(setup, options, passages):
     """[(log probability, greedy token)] over all passages, and the cache's figures."""
     from vllm import SamplingParams
 
@@ -53,7 +53,7 @@ def follow_passages(setup, model, passages):
     longest = max(map(len, passages))
     with engines.engine(
         setup,
-        model,
+        options,
         max_model_len=longest + 1,
         max_num_seqs=len(passages),
         kv_cache_memory_bytes=CACHE_BYTES,
@@ -103,7 +103,7 @@ def run(arguments):
         passages += cut(tokens, arguments.tokens)
     rows, base = [], None
     for setup in engines.setups():
-        noted, token_bytes, num_blocks = follow_passages(setup, arguments.model, passages)
+        noted, token_bytes, num_blocks = follow_passages(setup, arguments, passages)
         base = base or noted
         perplexity, same = figures(noted, base)
         rows.append(

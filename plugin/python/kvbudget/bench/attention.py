@@ -56,7 +56,7 @@ def measure(setup, arguments):
     prompt = {"prompt_token_ids": [3 + (i * i * 7 + i) % 8000 for i in range(context)]}
     with engines.engine(
         setup,
-        arguments.model,
+        arguments,
         max_model_len=context + arguments.steps + MARGIN_TOKENS,
         max_num_seqs=count,
         num_gpu_blocks_override=blocks // 32 + 2,

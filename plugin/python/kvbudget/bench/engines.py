@@ -1,4 +1,4 @@
-"""Engines one after another in this process: a cache of 16 bits with vLLM's own attention first,
+"""Engines one after another in this process: a cache of the model's dtype with vLLM's own attention first,
 then FP8 pages with ours. Imported before vLLM, since the environment decides."""
 
 import contextlib
@@ -22,8 +22,8 @@ class Setup:
     is_ours: bool
 
 
-BASE = Setup("16 bits, vLLM's attention", "auto", False)
-OWN_FP8 = Setup("fp8, vLLM's attention", "fp8", False)
+BASE = Setup("the model's dtype, vLLM's", "auto", False)
+OWN_FP8 = Setup("fp8, vLLM's", "fp8", False)
 OURS = (Setup("fp8", "fp8", True), Setup("fp8_per_token_head", "fp8_per_token_head", True))
 
 
@@ -36,7 +36,7 @@ def setups():
 
 
 @contextlib.contextmanager
-def engine(setup, model, **arguments):
+def engine(setup, options, **arguments):
     """An LLM that has the one process and all its memory until it is left."""
     from vllm import LLM
     from vllm.distributed import cleanup_dist_env_and_memory
@@ -50,8 +50,8 @@ def engine(setup, model, **arguments):
         attention.register()
     selector._cached_get_attn_backend.cache_clear()
     llm = LLM(
-        model=model,
-        dtype="bfloat16",
+        model=options.model,
+        dtype=options.dtype,
         kv_cache_dtype=setup.kv_cache_dtype,
         enforce_eager=True,
         block_size=32,
