@@ -5,7 +5,10 @@ nobody and raises where its pool is empty, so that a broken promise shows.
 """
 
 import enum
+import logging
 from types import SimpleNamespace
+
+logging.getLogger("vllm.kvbudget").addHandler(logging.NullHandler())  # not every rejection is shown
 
 
 class RequestStatus(enum.IntEnum):

@@ -1,7 +1,6 @@
 """The mixin over a fake scheduler: who goes, who waits, who is told that they never will."""
 
 import json
-import logging
 import pathlib
 import random
 import tempfile
@@ -208,6 +207,58 @@ class SchedulerTest(unittest.TestCase):
         self.assertEqual(list(scheduler.requests), names[1:11])  # one block each now
         self.assertEqual(scheduler.kvb.reserved_for(names[1]), 1)
 
+    def test_an_id_that_comes_back_is_charged_once(self):
+        scheduler = start()
+        self.add(scheduler, *"abcde")
+        scheduler.finish_requests("a", FINISHED_ABORTED)
+        self.add(scheduler, "a")  # before the step that settles the first
+        step(scheduler)
+        self.assertEqual(scheduler.kvb.statistics()["reserved_blocks"], 10)
+        self.assertEqual(scheduler.kvb.reserved_for("a"), 2)
+        scheduler.finish_requests("a", FINISHED_ABORTED)
+        self.add(scheduler, "a")
+        scheduler.finish_requests("a", FINISHED_ABORTED)  # twice before a step
+        step(scheduler)
+        self.assertEqual(scheduler.kvb.statistics()["reserved_blocks"], 8)
+        run(scheduler)
+        step(scheduler)
+        self.assertEqual(scheduler.kvb.statistics()["reserved_blocks"], 0)
+
+    def test_an_id_that_comes_back_may_be_held(self):
+        scheduler = start()
+        self.add(scheduler, *"abcdef")
+        scheduler.finish_requests("a", FINISHED_ABORTED)
+        self.add(scheduler, "a")  # behind f
+        step(scheduler)
+        self.assertEqual(sorted(scheduler.requests), list("bcdef"))
+        self.assertTrue(scheduler.kvb.is_held("a"))
+        run(scheduler)
+        step(scheduler)
+        self.assertEqual(scheduler.kvb.statistics()["reserved_blocks"], 0)
+
+    def test_of_two_requests_with_one_id_the_held_one_is_kept(self):
+        scheduler = start()
+        self.add(scheduler, *"abcdef")
+        with self.assertLogs("vllm.kvbudget", "WARNING"):
+            self.add(scheduler, "f")
+        self.assertEqual(scheduler.kvb.statistics()["pending"], 1)
+        scheduler.finish_requests("a", FINISHED_ABORTED)
+        step(scheduler)  # the fake raises for a duplicate
+        self.assertIn("f", scheduler.requests)
+        self.assertEqual(scheduler.kvb.statistics()["reserved_blocks"], 10)
+
+    def test_each_answer_of_several_and_each_pooling_request_is_charged(self):
+        scheduler = start()
+        self.add(scheduler, "0_parent", "1_parent", "2_parent")  # what the engine makes of n = 3
+        self.assertEqual(scheduler.kvb.statistics()["reserved_blocks"], 6)
+        self.add(scheduler, "pooled", prompt=40, output=1, sampling_params=None)
+        self.assertEqual(scheduler.kvb.reserved_for("pooled"), 3)
+
+    def test_an_engine_without_a_cache_admits_all(self):
+        scheduler = start(specs=())
+        self.add(scheduler, "a", prompt=100, output=100)
+        self.assertIn("a", scheduler.requests)
+
     def test_tenants_are_named_by_the_request(self):
         tenants = [{"name": "a", "max_blocks": 2}, {"name": "b"}]
         scheduler = start(changes={"admission": {"mode": "strict", "tenants": tenants}})
@@ -256,5 +307,4 @@ class SchedulerTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    logging.getLogger("vllm.kvbudget").addHandler(logging.NullHandler())  # not of every rejection
     unittest.main()
