@@ -132,6 +132,7 @@ typedef struct kvb_engine {
   uint64_t drift_blocks; /* in use, and no request has them */
   uint64_t steps_total;
   uint64_t preemptions_total;
+  uint64_t requests_total;     /* in observe mode */
   uint64_t would_hold_total;   /* in observe mode, by strict mode */
   uint64_t would_reject_total; /* likewise */
   double step_seconds_total;   /* that steps took in the ledger and around it */
@@ -157,8 +158,8 @@ KVB_API kvb_status kvb_tenant_get(const kvb_ledger* ledger, uint32_t tenant,
 KVB_API kvb_status kvb_request_admit(kvb_ledger* ledger, uint64_t key, uint32_t tenant,
                                      uint64_t blocks, int32_t priority, double now,
                                      uint32_t* answer, uint32_t* reason);
-/* What a request reserves or, while it is held, waits for; KVB_INVALID_ARGUMENT, and nothing changes,
- * where a held one could never have as many. */
+/* What a request reserves or, while it is held, waits for; KVB_INVALID_ARGUMENT, and nothing
+ * changes, where a held one could never have as many. */
 KVB_API kvb_status kvb_request_resize(kvb_ledger* ledger, uint64_t key, uint64_t blocks);
 /* Unknown keys are ignored, so that it can be repeated. */
 KVB_API kvb_status kvb_requests_release(kvb_ledger* ledger, const uint64_t* keys, size_t count);

@@ -82,6 +82,7 @@ nb::dict dict_of(const kvb_engine& e) {
   out["steps_total"] = e.steps_total;
   out["step_seconds_total"] = e.step_seconds_total;
   out["preemptions_total"] = e.preemptions_total;
+  out["requests_total"] = e.requests_total;
   out["would_hold_total"] = e.would_hold_total;
   out["would_reject_total"] = e.would_reject_total;
   out["concurrency_lost"] = e.concurrency_lost;
@@ -228,7 +229,7 @@ class Ledger {
   }
 
   void publish(uint64_t held_blocks, uint64_t drift_blocks, uint64_t steps, double step_seconds,
-               uint64_t preemptions, uint64_t would_hold, uint64_t would_reject,
+               uint64_t preemptions, uint64_t requests, uint64_t would_hold, uint64_t would_reject,
                double concurrency_lost) {
     engine_.struct_size = sizeof engine_;
     engine_.held_blocks = held_blocks;
@@ -236,6 +237,7 @@ class Ledger {
     engine_.steps_total = steps;
     engine_.step_seconds_total = step_seconds;
     engine_.preemptions_total = preemptions;
+    engine_.requests_total = requests;
     engine_.would_hold_total = would_hold;
     engine_.would_reject_total = would_reject;
     engine_.concurrency_lost = concurrency_lost;
@@ -290,6 +292,8 @@ NB_MODULE(_core, m) {
   m.attr("GROUP_STATE") = static_cast<int>(KVB_GROUP_STATE);
   m.def("abi_version", &kvb_abi_version);
   m.def("read_snapshot", &read_snapshot);
+  m.def("unlink_snapshot",
+        [](const std::string& name) { return kvb_snapshot_unlink(name.c_str()) == KVB_OK; });
   m.def("reason_text", [](uint32_t reason) { return std::string(kvb_reason_text(reason)); });
 
   nb::class_<Ledger>(m, "Ledger")

@@ -12,11 +12,12 @@ import time
 
 from kvbudget import _core
 from kvbudget._core import HOLD, NEVER, Ledger, OutputLengths, reason_text
-from kvbudget.vllm import tenants
+from kvbudget.vllm import settings, tenants
 
 _logger = logging.getLogger("vllm.kvbudget")
 
 _NO_MAXIMUM = 2**64 - 1
+_MOST_TENANTS = 64  # of the ledger
 _ENGINE_MODES = {
     "optimistic": _core.ENGINE_OPTIMISTIC,
     "strict": _core.ENGINE_STRICT,
@@ -37,6 +38,7 @@ class Pool:
 
     groups: object  # kvbudget._core.Groups
     capacity_blocks: int  # that it can hand out
+    usable_blocks: int  # of them, without those that it keeps back: the most that a budget can be
     budget_blocks: int
     block_tokens: int
     max_model_len: int
@@ -56,23 +58,23 @@ class _Entry:
 class Budget:
     """Strict and optimistic mode. `segment` names the shared memory for the figures."""
 
-    def __init__(self, settings, pool, now=time.monotonic, segment=None):
-        self.settings = settings
+    def __init__(self, wanted, pool, now=time.monotonic, segment=None):
+        self.settings = wanted
         self.pool = pool
         self.budget_blocks = pool.budget_blocks  # in force
         self.preemptions = 0
         self.rejected = 0
         self._now = now
-        self._is_optimistic = settings.mode == "optimistic"
+        self._is_optimistic = wanted.mode == "optimistic"
         self._lengths = OutputLengths()
         self._ledger = Ledger(
             pool.capacity_blocks,
             pool.budget_blocks,
             not self._is_optimistic,
-            settings.max_pending,
-            settings.max_hold_seconds,
+            wanted.max_pending,
+            wanted.max_hold_seconds,
         )
-        self._tenants = {t.name: self._tenant(t) for t in settings.tenants}
+        self._tenants = {t.name: self._tenant(t) for t in wanted.tenants}
         self._keys = itertools.count(1)
         self._known = {}  # request id: _Entry, admitted and held
         self._ids = {}  # key: request id
@@ -198,6 +200,29 @@ class Budget:
 
     # ---- each step
 
+    def adjust(self, blocks, rows):
+        """Another budget and other tenants, by what `budget_file` says; ValueError where they cannot be,
+        and nothing changes. What is admitted stays, and nothing is added until it fits again."""
+        blocks = self.pool.budget_blocks if blocks is None else blocks
+        wanted = {t.name: t for t in (*self.settings.tenants, *rows)}
+        minima = sum(t.min_blocks for t in wanted.values())
+        if blocks > self.pool.usable_blocks:
+            raise ValueError(f"{blocks} budget_blocks, the engine has {self.pool.usable_blocks}")
+        if minima > blocks:
+            raise ValueError(f"{blocks} budget_blocks, the tenants' minima are {minima} together")
+        for tenant in wanted.values():
+            if tenant.max_blocks is not None and tenant.min_blocks > tenant.max_blocks:
+                raise ValueError(f"min_blocks of tenant {tenant.name} is above its max_blocks")
+            if not tenant.weight > 0:
+                raise ValueError(f"weight of tenant {tenant.name} is {tenant.weight}")
+        if len(wanted.keys() | self._tenants.keys() | {tenants.DEFAULT}) > _MOST_TENANTS:
+            raise ValueError(f"more than {_MOST_TENANTS} tenants, with those from before")
+        for name in self._tenants:  # nothing stands in the way of the budget
+            self._tenant(settings.Tenant(name))
+        self._ledger.set_budget(blocks)
+        self._tenants |= {name: self._tenant(tenant) for name, tenant in wanted.items()}
+        self.budget_blocks = blocks
+
     def settle(self, request_ids):
         """The engine has finished with them, but an id may have come back since."""
         requests = ((i, self._request(i)) for i in request_ids)
@@ -302,8 +327,8 @@ class Budget:
             )
 
     def _shadow(self):
-        """(held, refused, concurrency lost) by strict mode, where it is only watched."""
-        return 0, 0, 0.0
+        """(requests, held, refused, concurrency lost) by strict mode, where it is only watched."""
+        return 0, 0, 0, 0.0
 
     def close(self):
         """The segment goes at once, not when the process is torn down."""

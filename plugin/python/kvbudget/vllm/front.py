@@ -12,7 +12,7 @@ import inspect
 import logging
 
 from kvbudget import _core
-from kvbudget.vllm import segment, tenants
+from kvbudget.vllm import live, segment, tenants
 from kvbudget.vllm.budget import explain
 
 _logger = logging.getLogger("vllm.kvbudget")
@@ -59,6 +59,11 @@ def refusal(request, figures):
     return explain(above, prompt_tokens, output_tokens, blocks, figures["budget_blocks"])
 
 
+def _is_changing(budget_file, ranks):
+    blocks = live.budget_in(budget_file) if budget_file else None
+    return blocks is not None and any(f["budget_blocks"] != blocks for f in ranks.values())
+
+
 def problem_with(processor):
     """Why the method cannot be replaced, or nothing."""
     method = getattr(processor, "process_inputs", None)
@@ -69,15 +74,17 @@ def problem_with(processor):
     return None
 
 
-def wrap(processor, error, read):
-    """`error` is raised with why no rank of `read`, {rank: figures}, can ever take the request."""
+def wrap(processor, error, read, budget_file=None):
+    """`error` is raised with why no rank of `read`, {rank: figures}, can ever take the request. A new
+    budget is taken by an engine that is asked for something, so then the scheduler judges."""
     stock = processor.process_inputs
 
     @functools.wraps(stock)
     def process_inputs(self, *args, **kwargs):
         request = stock(self, *args, **kwargs)
-        refusals = [refusal(request, figures) for figures in read().values()]
-        if refusals and all(refusals):
+        ranks = read()
+        refusals = [refusal(request, figures) for figures in ranks.values()]
+        if refusals and all(refusals) and not _is_changing(budget_file, ranks):
             parameters = request.sampling_params
             value = parameters.max_tokens if parameters is not None else None
             raise error(refusals[0], parameter="max_tokens", value=value)
@@ -103,4 +110,5 @@ def install(wanted, ranks):
         return
     method = InputProcessor.process_inputs
     InputProcessor.process_inputs = getattr(method, "kvbudget_stock", method)
-    wrap(InputProcessor, VLLMValidationError, lambda: segment.read(wanted.share, ranks))
+    read = functools.partial(segment.read, wanted.share, ranks)
+    wrap(InputProcessor, VLLMValidationError, read, wanted.budget_file)

@@ -3,6 +3,7 @@
 import time
 
 from kvbudget._core import ADMIT, HOLD, NEVER
+from kvbudget.vllm import report
 from kvbudget.vllm.budget import Budget
 
 
@@ -78,7 +79,7 @@ class Observer(Budget):
         return self._lost / self._steps if self._steps else 0.0
 
     def _shadow(self):
-        return self.would_hold, self.rejected, self.concurrency_lost
+        return self.requests, self.would_hold, self.rejected, self.concurrency_lost
 
     def statistics(self):
         return super().statistics() | {
@@ -92,12 +93,11 @@ class Observer(Budget):
         }
 
     def report(self):
+        lost = self.concurrency_lost
+        said = report.text(self.would_hold, self.rejected, self.requests, self.preemptions, lost)
         return (
-            f"observe: strict mode would have held {self.would_hold} and rejected {self.rejected} of "
-            f"{self.requests} requests and avoided {self.preemptions} preemptions, with "
-            f"{self.concurrency_lost:.1f} requests fewer running on average, {self.peak_lost} at most; "
-            f"all requests at once needed at most {self.peak_needed_blocks} of "
-            f"{self.budget_blocks} blocks"
+            f"{said}, {self.peak_lost} at most; all requests at once needed at most "
+            f"{self.peak_needed_blocks} of {self.budget_blocks} blocks"
         )
 
 

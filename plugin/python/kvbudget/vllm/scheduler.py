@@ -10,7 +10,7 @@ import logging
 import time
 
 from kvbudget._core import HOLD, NEVER
-from kvbudget.vllm import budget, contract, groups, observe, plan, segment, settings
+from kvbudget.vllm import budget, contract, groups, live, observe, plan, segment, settings
 
 _logger = logging.getLogger("vllm.kvbudget")
 
@@ -34,6 +34,8 @@ class BudgetMixin:
         super().__init__(*args, **kwargs)
         pool = self._kvb_pool(wanted, vllm_config, kv_cache_config, kwargs.get("hash_block_size"))
         self.kvb = observe.make_budget(wanted, pool, segment=self._kvb_segment(wanted, vllm_config))
+        self._kvb_file = live.BudgetFile(wanted.budget_file) if wanted.budget_file else None
+        self._kvb_adjust()
         self.kvb.publish(0, 0, 0, 0.0)
         _logger.info(
             "kvbudget %s: %d of %d KV blocks, checked against %s",
@@ -83,6 +85,7 @@ class BudgetMixin:
         return budget.Pool(
             groups=groups.groups_of(vllm_config, kv_cache_config),
             capacity_blocks=capacity,
+            usable_blocks=capacity - watermark,
             budget_blocks=usable,
             block_tokens=self.block_size,
             max_model_len=vllm_config.model_config.max_model_len,
@@ -98,6 +101,7 @@ class BudgetMixin:
             return super().add_request(request)
         if self.kvb.is_held(request.request_id):
             return self.kvb.follow(request)
+        self._kvb_adjust()
         answer, why = self.kvb.add(request)
         if answer == HOLD:
             return None
@@ -123,6 +127,7 @@ class BudgetMixin:
 
     def schedule(self, *args, **kwargs):
         started = time.perf_counter()
+        self._kvb_adjust()
         self.kvb.settle(self.finished_req_ids)
         self.kvb.grow()
         self._kvb_reconcile()
@@ -140,6 +145,18 @@ class BudgetMixin:
         self.kvb.publish(held, late, self._kvb_steps, self._kvb_seconds)
         self._kvb_seconds += time.perf_counter() - started
         return output
+
+    def _kvb_adjust(self):
+        changed = self._kvb_file.changed() if self._kvb_file else None
+        if changed is None:
+            return
+        before = self.kvb.budget_blocks
+        try:
+            self.kvb.adjust(*changed)
+        except ValueError as error:
+            _logger.error("kvbudget: the budget stays at %d KV blocks: %s", before, error)
+            return
+        _logger.info("kvbudget: the budget is %d KV blocks, was %d", self.kvb.budget_blocks, before)
 
     def _kvb_reconcile(self):
         """Frees can be late where a connector or a step in flight still uses the blocks; then every

@@ -29,13 +29,13 @@ class Settings:
     audit: bool = False  # count the blocks of every request at every step
 
 
-def _only(given, known, where):
+def only(given, known, where):
     unknown = sorted(set(given) - set(known))
     if unknown:
         raise ValueError(f"kvbudget: {where} has no key {unknown[0]!r}, only {', '.join(known)}")
 
 
-def _number(value, where, kind=int):
+def number(value, where, kind=int):
     if isinstance(value, bool) or not isinstance(value, (int, kind)) or value < 0:
         raise ValueError(f"kvbudget: {where} is {value!r}, which is no number from 0 up")
     return value
@@ -52,17 +52,17 @@ def load_plan(path):
     return plan
 
 
-def _tenant(row):
-    _only(row, ("name", "weight", "min_blocks", "max_blocks"), "a tenant of the plan")
+def tenant_of(row):
+    only(row, ("name", "weight", "min_blocks", "max_blocks"), "a tenant of the plan")
     largest = row.get("max_blocks")
     name = row.get("name")
     if not isinstance(name, str) or not 0 < len(name.encode()) < _NAME_BYTES:
         raise ValueError(f"kvbudget: a tenant's name is {name!r}; it can have 1 to 47 bytes")
     return Tenant(
         name=name,
-        weight=_number(row.get("weight", 1.0), "weight", float),
-        min_blocks=_number(row.get("min_blocks") or 0, "min_blocks"),
-        max_blocks=None if largest is None else _number(largest, "max_blocks"),
+        weight=number(row.get("weight", 1.0), "weight", float),
+        min_blocks=number(row.get("min_blocks") or 0, "min_blocks"),
+        max_blocks=None if largest is None else number(largest, "max_blocks"),
     )
 
 
@@ -92,10 +92,10 @@ def parse(additional_config):
     given = additional_config.get("kvbudget", {}) if isinstance(additional_config, dict) else {}
     if not isinstance(given, dict):
         raise ValueError(f"kvbudget: the setting is {given!r}, which is no object")
-    _only(given, KEYS, "the setting")
+    only(given, KEYS, "the setting")
     plan = load_plan(given["plan"]) if given.get("plan") is not None else None
     admission = (plan or {}).get("admission") or {}
-    _only(admission, ("mode", "max_pending", "max_hold_seconds", "tenants"), "the plan's admission")
+    only(admission, ("mode", "max_pending", "max_hold_seconds", "tenants"), "the plan's admission")
     mode = given.get("mode") or admission.get("mode") or "observe"
     if mode not in MODES:
         raise ValueError(f"kvbudget: mode is {mode!r}, it can be {', '.join(MODES)}")
@@ -107,9 +107,9 @@ def parse(additional_config):
     return Settings(
         mode=mode,
         plan=plan,
-        max_pending=_number(admission.get("max_pending") or 0, "max_pending"),
-        max_hold_seconds=_number(admission.get("max_hold_seconds") or 0, "max_hold_seconds", float),
-        tenants=tuple(_tenant(row) for row in admission.get("tenants") or ()),
+        max_pending=number(admission.get("max_pending") or 0, "max_pending"),
+        max_hold_seconds=number(admission.get("max_hold_seconds") or 0, "max_hold_seconds", float),
+        tenants=tuple(tenant_of(row) for row in admission.get("tenants") or ()),
         share=_share(given.get("share")),
         tenant_header=_text(given.get("tenant_header"), "tenant_header"),
         budget_file=_text(given.get("budget_file"), "budget_file"),
