@@ -4,6 +4,7 @@
 
 #include "lint/memory/explain.h"
 #include "lint/memory/format.h"
+#include "lint/memory/suggest.h"
 #include "rules/propose.h"
 #include "rules/smaller_batch.h"
 
@@ -12,6 +13,20 @@ namespace kvbudget {
 using memory::gib_number;
 using memory::gib_text;
 using memory::with_commas;
+
+namespace {
+
+// The other way: more GPUs instead of a shorter length.
+void add_gpus_note(const Deployment& d, Diagnostic& finding) {
+  const uint32_t size = memory::smallest_tensor_parallel(*d.shape, d.engine, d.card());
+  if (size == 0) return;
+  finding.notes.push_back({"tensor-parallel-size " + std::to_string(size) +
+                               " is the smallest that surely holds " +
+                               with_commas(d.estimate->max_model_len) + " tokens",
+                           {}});
+}
+
+}  // namespace
 
 std::string available_text(const memory::Estimate& estimate) {
   const memory::SignedInterval& available = estimate.available;
@@ -65,7 +80,7 @@ uint64_t proposed_length(const Deployment& d) {
 
 void propose_length(const Deployment& d, Diagnostic& finding) {
   const uint64_t length = proposed_length(d);
-  if (length == 0) return;
+  if (length == 0) return add_gpus_note(d, finding);
   // KVB109 proposes it, and both fixes at once would give up more of the length than has to be.
   const uint32_t batch = batch_that_starts(d);
   if (batch != 0 && d.settings.has("max-num-batched-tokens")) {
@@ -75,6 +90,7 @@ void propose_length(const Deployment& d, Diagnostic& finding) {
          {}});
     return;
   }
+  add_gpus_note(d, finding);
   suggest_value(d, "max-model-len", std::to_string(length), finding);
 }
 

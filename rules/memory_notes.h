@@ -27,7 +27,8 @@ uint64_t left_beside_budget(const Deployment& d);
 /// when no length worth proposing does.
 uint64_t proposed_length(const Deployment& d);
 
-/// The sentence that max-model-len rules end on, and the fix where there is a value to replace.
+/// What max-model-len rules end on: how many GPUs would do, and the fix where there is a value to
+/// replace.
 void propose_length(const Deployment& d, Diagnostic& finding);
 
 }  // namespace kvbudget

@@ -37,8 +37,8 @@ void check(const Deployment& d, Reporter& reporter) {
       d.where_of("quantization"), "quantization " + d.settings.text("quantization") +
                                       " converts a 16-bit checkpoint while loading: it ends at " +
                                       memory::gib_text(e.term("weights")->bytes.best) +
-                                      " but passes " + memory::gib_text(before) + " on a " +
-                                      d.gpu->name + " of " + memory::gib_text(e.total_bytes));
+                                      " but passes " + memory::gib_text(before) + "; " +
+                                      d.gpu->name + " has " + memory::gib_text(e.total_bytes));
   finding.notes.push_back(
       {"a checkpoint that is quantised already loads as it is; one more GPU "
        "divides the peak",
