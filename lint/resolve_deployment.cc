@@ -162,6 +162,16 @@ void find_gpu_count(Deployment& d, const Inputs& inputs, uint32_t of_instance) {
   }
 }
 
+std::string why_no_gpu(const GpuRequest& asked) {
+  if (asked.name) return "unknown or ambiguous GPU name '" + asked.name->value + "'";
+  if (asked.choices.empty()) return "the file names no GPU type";
+  std::string text = "the file leaves open which GPU it will be:";
+  for (const Located<std::string>& choice : asked.choices) {
+    text += (&choice == &asked.choices.front() ? " " : ", ") + choice.value;
+  }
+  return text;
+}
+
 void find_gpus(Deployment& d, const Inputs& inputs) {
   uint32_t of_instance = 0;
   if (inputs.gpu) {
@@ -179,10 +189,7 @@ void find_gpus(Deployment& d, const Inputs& inputs) {
   if (d.gpu_count == 0) d.gpu_count = project.gpu_count;
   if (!d.gpu && !d.start.gpu.name) d.gpu = project.gpu;
   if (d.gpu) return;
-  d.add_missing("gpu",
-                d.start.gpu.name ? "unknown or ambiguous GPU name '" + d.start.gpu.name->value + "'"
-                                 : "the file names no GPU type",
-                "pass --gpu NAME");
+  d.add_missing("gpu", why_no_gpu(d.start.gpu), "pass --gpu NAME");
 }
 
 // Overrides of the model's config change its length and shape in ways that are not followed.

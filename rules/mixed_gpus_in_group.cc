@@ -19,7 +19,7 @@ std::string with_memory(const Gpu& card) {
 
 void check(const Deployment& d, Reporter& reporter) {
   const auto& choices = d.start.gpu.choices;
-  if (d.gpu || choices.size() < 2) return;
+  if (d.gpu || choices.size() < 2 || d.start.gpu.chosen_once) return;
   const Gpu* least = nullptr;
   const Gpu* most = nullptr;
   for (const Located<std::string>& choice : choices) {

@@ -20,6 +20,12 @@ GpuRequest request_of(const std::vector<Accelerator>& alternatives) {
   if (alternatives.size() == 1 && !first.name.empty()) {
     gpu.name = {first.name.str(), first.name.location()};
   }
+  if (alternatives.size() > 1) {
+    gpu.chosen_once = true;
+    for (const Accelerator& other : alternatives) {
+      if (!other.name.empty()) gpu.choices.push_back({other.name.str(), other.name.location()});
+    }
+  }
   const bool agree =
       std::all_of(alternatives.begin(), alternatives.end(), [&](const Accelerator& other) {
         return first.count && other.count && first.count->value == other.count->value;

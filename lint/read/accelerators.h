@@ -15,8 +15,8 @@ struct Accelerator {
   std::optional<Located<uint32_t>> count;
 };
 
-/// What is known whichever of the alternatives is taken: the name of the only one, the count when
-/// all agree.
+/// What is known whichever of the alternatives is taken: the name of the only one or the choice of
+/// names, the count when all agree.
 GpuRequest request_of(const std::vector<Accelerator>& alternatives);
 
 /// The whole number that a text is; its place is the text's.

@@ -32,8 +32,10 @@ struct EnvVar {
 struct GpuRequest {
   std::optional<Located<std::string>>
       name;  ///< as written: GKE label, gpu.product, instance type, "L4"
-  /// Names among which only the cluster decides: several values of a node affinity.
+  /// Names among which only the cluster or the cloud decides: several values of a node affinity,
+  /// alternatives of a task.
   std::vector<Located<std::string>> choices{};
+  bool chosen_once = false;  ///< a task takes one of the choices, which the author ranked himself
   std::optional<Located<uint32_t>> count;  ///< GPUs of one container; absent when "all" or not said
   std::string resource;  ///< "nvidia.com/gpu", "amd.com/gpu", "nvidia.com/mig-1g.10gb" …
 };

@@ -129,3 +129,33 @@ TEST_CASE("no number of a flag keeps the linter busy") {
     CHECK_FALSE(test::lint_text(kPath, text).findings.empty());
   }
 }
+
+TEST_CASE("beside the shorter length stands the number of GPUs that holds the longer") {
+  std::string text = test::pod_text({kL4, "0.19.0", kLlama, {}});
+  text.replace(text.find("=4096"), 5, "=131072");
+  const test::Linted linted = test::lint_text(kPath, text);
+  const Diagnostic* finding = of_rule(linted, "KVB103");
+  REQUIRE(finding != nullptr);
+  const std::string start = "tensor-parallel-size ";
+  const auto note = std::find_if(finding->notes.begin(), finding->notes.end(),
+                                 [&](const Note& n) { return n.message.starts_with(start); });
+  REQUIRE(note != finding->notes.end());
+  const std::string size = note->message.substr(start.size(), 1);
+  std::string split = test::pod_text(
+      {kL4, "0.19.0", kLlama, {("--tensor-parallel-size=" + size).c_str()}, std::stoi(size)});
+  split.replace(split.find("=4096"), 5, "=131072");
+  CHECK(of_rule(test::lint_text(kPath, split), "KVB103") == nullptr);
+}
+
+TEST_CASE("cards that a task leaves open are named") {
+  const std::string task =
+      "resources: {accelerators: {L4: 1, A100-80GB: 1}}\n"
+      "setup: pip install vllm==0.19.0\n"
+      "run: vllm serve Qwen/Qwen2.5-7B-Instruct --max-model-len 8192\n";
+  const test::Linted linted = test::lint_text("task.yaml", task);
+  const Diagnostic* finding = of_rule(linted, "KVB001");
+  REQUIRE(finding != nullptr);
+  CHECK(finding->message ==
+        "memory was not checked: the file leaves open which GPU it will be: L4, A100-80GB");
+  CHECK(of_rule(linted, "KVB312") == nullptr);
+}
