@@ -47,6 +47,7 @@ bool serves(const Deployment& d, const SizeRequest& request) {
 std::optional<Deployment> smallest_on(const Gpu& gpu, const SizeRequest& request,
                                       const Resolver& resolve) {
   for (const uint32_t size : kTensorParallelSizes) {
+    if (size > 1 && gpu.is_slice()) break;
     for (const Variant& variant : kVariants) {
       if (variant.fp8_cache && gpu.capability < kFp8Capability) continue;
       Deployment d = resolve(start_of(request, gpu, size, variant));

@@ -4,9 +4,9 @@
 
 #include "lint/memory/explain.h"
 #include "lint/memory/format.h"
-#include "lint/memory/suggest.h"
 #include "rules/propose.h"
 #include "rules/smaller_batch.h"
+#include "rules/what_if.h"
 
 namespace kvbudget {
 
@@ -18,7 +18,7 @@ namespace {
 
 // The other way: more GPUs instead of a shorter length.
 void add_gpus_note(const Deployment& d, Diagnostic& finding) {
-  const uint32_t size = memory::smallest_tensor_parallel(*d.shape, d.engine, d.card());
+  const uint32_t size = smallest_tensor_parallel(d);
   if (size == 0) return;
   finding.notes.push_back({"tensor-parallel-size " + std::to_string(size) +
                                " is the smallest that surely holds " +
@@ -91,6 +91,9 @@ void propose_length(const Deployment& d, Diagnostic& finding) {
     return;
   }
   add_gpus_note(d, finding);
+  // Where so little of it is certain, nobody wants that length.
+  constexpr uint64_t kLeastShare = 4;
+  if (length < d.estimate->best.longest_context / kLeastShare) return;
   suggest_value(d, "max-model-len", std::to_string(length), finding);
 }
 

@@ -1,9 +1,9 @@
 #include "lint/memory/format.h"
 #include "lint/memory/lora.h"
-#include "lint/memory/suggest.h"
 #include "lint/rule.h"
 #include "rules/memory_notes.h"
 #include "rules/obstacle_rule.h"
+#include "rules/what_if.h"
 
 namespace kvbudget {
 namespace {
@@ -27,7 +27,7 @@ void check(const Deployment& d, Reporter& reporter) {
           "; " + d.gpu->name + " has " + memory::gib_text(e.total_bytes) +
           (loads ? ", " + memory::gib_text(e.requested_bytes) + " of it for the engine" : ""),
       severity_of(e));
-  const uint32_t tp = memory::smallest_tensor_parallel(*d.shape, d.engine, d.card());
+  const uint32_t tp = smallest_tensor_parallel(d);
   if (tp != 0) {
     finding.notes.push_back(
         {"tensor-parallel-size " + std::to_string(tp) + " is the smallest that fits", {}});

@@ -12,6 +12,12 @@ memory::Estimate what_if(const Deployment& d, Change change) {
   return memory::estimate_with(*d.shape, d.engine, d.card(), change);
 }
 
+/// The smallest tensor-parallel size above the one in force that starts, 0 where none does or the
+/// card cannot be joined with others.
+inline uint32_t smallest_tensor_parallel(const Deployment& d) {
+  return d.gpu->is_slice() ? 0 : memory::smallest_tensor_parallel(*d.shape, d.engine, d.card());
+}
+
 /// The same without the profile run of encoders; they are left out altogether where the release
 /// does that for a model that is to take no images (0.15).
 inline memory::Estimate what_if_text_only(const Deployment& d) {

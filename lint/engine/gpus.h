@@ -28,6 +28,9 @@ struct Gpu {
   /// the memory was given by the user.
   uint64_t memory_low_bytes = 0;
   uint64_t memory_high_bytes = 0;
+  /// A MIG slice: a process sees one of them and NCCL joins none, so that nothing can be divided
+  /// over several (NVIDIA's MIG user guide, application considerations).
+  bool is_slice() const { return name.find("-MIG-") != std::string::npos; }
 };
 
 /// Cards and MIG slices ("H100-80GB-MIG-3g.40gb"), in the order of the table.

@@ -25,6 +25,15 @@ const Deployment* option_on(const SizeResult& result, std::string_view gpu) {
 
 }  // namespace
 
+TEST_CASE("slices of a card are never joined") {
+  const SizeResult result = sizes({"Qwen/Qwen2.5-32B-Instruct", 8192, 8, ""});
+  REQUIRE(option_on(result, "A100-40GB") != nullptr);
+  for (const Deployment& d : result.options) {
+    INFO(d.gpu->name);
+    CHECK((d.gpu_count == 1 || d.gpu->name.find("MIG") == std::string::npos));
+  }
+}
+
 TEST_CASE("every option serves the request at the pessimistic end, fewest GPUs first") {
   const SizeResult result = sizes({"meta-llama/Llama-3.1-8B-Instruct", 8192, 8, ""});
   REQUIRE(result.error.empty());
