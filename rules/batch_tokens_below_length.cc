@@ -1,12 +1,24 @@
+#include <algorithm>
+#include <cstdint>
+
 #include "lint/memory/format.h"
 #include "lint/rule.h"
 #include "rules/propose.h"
+#include "rules/smaller_batch.h"
 #include "rules/version_text.h"
 
 namespace kvbudget {
 namespace {
 
 constexpr Version kNotSupported{0, 12, 0};
+
+// Whether so large a step brings no trouble of its own.
+bool has_room_for(const Deployment& d, uint64_t tokens) {
+  if (!d.estimate) return true;
+  const auto batch = static_cast<uint32_t>(std::min<uint64_t>(tokens, UINT32_MAX));
+  const memory::Obstacle then = what_if_batch(d, batch).obstacle;
+  return then == memory::Obstacle::kNone || then == d.estimate->obstacle;
+}
 
 void check(const Deployment& d, Reporter& reporter) {
   if (d.chunked_prefill || d.settings.opaque_words || d.engine.auto_fit_max_model_len) return;
@@ -20,7 +32,14 @@ void check(const Deployment& d, Reporter& reporter) {
             memory::with_commas(tokens) + " < max-model-len " + memory::with_commas(length),
         exact_severity(d));
     finding.notes.push_back({"chunked prefill is off", d.where_of("enable-chunked-prefill")});
-    propose_value(d, "max-num-batched-tokens", std::to_string(length), finding);
+    if (has_room_for(d, length)) {
+      propose_value(d, "max-num-batched-tokens", std::to_string(length), finding);
+    } else {
+      finding.notes.push_back({"a step of " + memory::with_commas(length) +
+                                   " tokens does not fit " + d.gpu->name +
+                                   "; shorten max-model-len, or let prompts be divided",
+                               {}});
+    }
     return;
   }
   const bool off = d.settings.text("enable-chunked-prefill") == "false";

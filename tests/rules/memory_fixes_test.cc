@@ -159,3 +159,17 @@ TEST_CASE("cards that a task leaves open are named") {
         "memory was not checked: the file leaves open which GPU it will be: L4, A100-80GB");
   CHECK(of_rule(linted, "KVB312") == nullptr);
 }
+
+TEST_CASE("a step for a whole prompt is proposed where there is room for it") {
+  const auto proposes = [](const char* gpu, const char* flag) {
+    std::string text = test::pod_text(
+        {gpu, "0.6.6", kQwen, {"--max-num-batched-tokens=2048", "--no-enable-chunked-prefill"}});
+    text.replace(text.find("=4096"), 5, flag);
+    const test::Linted linted = test::lint_text(kPath, text);
+    const Diagnostic* finding = of_rule(linted, "KVB406");
+    REQUIRE(finding != nullptr);
+    return finding->fix.has_value();
+  };
+  CHECK(proposes(kHopper, "=32768"));
+  CHECK_FALSE(proposes(kL4, "=32768"));
+}
