@@ -1,5 +1,6 @@
 """What keeps an engine from starting: settings, plans and releases that do not match."""
 
+import hashlib
 import json
 import os
 import pathlib
@@ -8,7 +9,16 @@ import unittest
 from unittest import mock
 
 import fakes
-from kvbudget.vllm import check, contract, plan, register, settings
+import metrics_test
+from kvbudget.vllm import (
+    arguments,
+    check,
+    contract,
+    model_config,
+    plan,
+    register,
+    settings,
+)
 
 
 def engine(**changes):
@@ -136,16 +146,125 @@ class ContractTest(unittest.TestCase):
         register()
         register()
 
-    def test_the_check_knows_when_our_plugin_is_left_out(self):
-        self.assertFalse(check.excluded_by({}))
-        self.assertFalse(check.excluded_by({"VLLM_PLUGINS": "other,kvbudget"}))
-        self.assertTrue(check.excluded_by({"VLLM_PLUGINS": "other"}))
+    def test_our_plugin_may_be_left_out(self):
+        self.assertFalse(contract.excluded_by({}))
+        self.assertFalse(contract.excluded_by({"VLLM_PLUGINS": "other,kvbudget"}))
+        self.assertTrue(contract.excluded_by({"VLLM_PLUGINS": "other"}))
+
+    def test_a_scheduler_says_that_the_plugin_is_left_out(self):
+        with mock.patch.dict(os.environ, {"VLLM_PLUGINS": "other"}):
+            with self.assertLogs("vllm.kvbudget", "WARNING") as logs:
+                metrics_test.start().shutdown()
+        self.assertIn("VLLM_PLUGINS=other leaves kvbudget out", logs.output[0])
 
     def test_the_check_fails_without_an_engine(self):
         hidden = {name: None for name in ("vllm", "vllm.v1")}
         with mock.patch.dict("sys.modules", hidden), open(os.devnull, "w") as nowhere:
             with mock.patch("sys.stdout", nowhere):
                 self.assertEqual(check.main([]), 1)
+
+
+class ArgumentsTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name) / "plan.json"
+        self.write("--num-gpu-blocks-override=11")
+
+    def write(self, pin):
+        self.path.write_text(json.dumps(fakes.plan(flags=[pin, "--additional-config={}"])))
+
+    def problems(self, *words, plan=None):
+        return arguments.problems(["serve", "org/name", *words], plan)
+
+    def words(self, **changes):
+        setting = json.dumps({"kvbudget": {"plan": str(self.path)}})
+        given = {
+            "scheduler-cls": arguments.SCHEDULER,
+            "additional-config": setting,
+            "num-gpu-blocks-override": "11",
+        } | changes
+        return [w for k, v in given.items() if v is not None for w in (f"--{k}", v)]
+
+    def test_a_command_line_of_the_plan_has_no_problem(self):
+        self.assertEqual(self.problems(*self.words()), [])
+        self.assertEqual(
+            self.problems(
+                f"--scheduler_cls={arguments.SCHEDULER}",
+                f"--additional_config.kvbudget.plan={self.path}",
+                "--num_gpu_blocks_override=11",
+                "--enforce-eager",
+            ),
+            [],
+        )
+
+    def test_what_is_missing_or_different_is_named(self):
+        cases = [
+            ({"scheduler-cls": None}, "--scheduler-cls kvbudget.vllm.make_scheduler is missing"),
+            ({"scheduler-cls": "other.Scheduler"}, "--scheduler-cls is other.Scheduler"),
+            ({"num-gpu-blocks-override": None}, "--num-gpu-blocks-override 11 is missing"),
+            ({"num-gpu-blocks-override": "12"}, "--num-gpu-blocks-override is 12, the plan has 11"),
+            ({"additional-config": "{"}, "--additional-config is no JSON"),
+            ({"additional-config": "[]"}, "--additional-config is no object"),
+            ({"additional-config": '{"kvbudget": {"plan": "/nowhere"}}'}, "/nowhere cannot be read"),
+            ({"additional-config": '{"kvbudget": {"mod": "strict"}}'}, "has no key 'mod'"),
+            ({"additional-config": '{"kvbudget": {"mode": "strict"}}'}, "strict needs a plan"),
+        ]
+        for changes, message in cases:
+            with self.subTest(message):
+                found = self.problems(*self.words(**changes))
+                self.assertEqual(len(found), 1, found)
+                self.assertIn(message, found[0])
+
+    def test_a_plan_that_is_given_stands_for_the_containers(self):
+        inside = json.dumps({"kvbudget": {"plan": "/etc/kvbudget/plan.json"}})
+        plan = settings.load_plan(self.path)
+        words = self.words(**{"additional-config": inside})
+        self.assertEqual(self.problems(*words, plan=plan), [])
+        found = self.problems(*self.words(**{"additional-config": None}), plan=plan)
+        self.assertIn("has no kvbudget.plan", found[0])
+
+    def test_sizes_are_compared_by_their_bytes(self):
+        self.write("--kv-cache-memory-bytes=67108864")
+        for text, is_same in (("64M", True), ("67108864", True), ("64m", False), ("x", False)):
+            words = self.words(**{"num-gpu-blocks-override": None, "kv-cache-memory-bytes": text})
+            self.assertEqual(self.problems(*words) == [], is_same, text)
+
+    def test_exit_codes_tell_what_was_found(self):
+        with mock.patch.object(check, "_installation_problems", return_value=[]):
+            with open(os.devnull, "w") as nowhere, mock.patch("sys.stdout", nowhere):
+                self.assertEqual(check.main([str(self.path), "--", *self.words()]), 0)
+                self.assertEqual(check.main([str(self.path), "--", "serve", "m"]), 1)
+                self.assertEqual(check.main([str(self.path) + "x"]), 1)
+                self.assertEqual(check.main(["--plan", "x"]), 2)
+
+
+class ModelConfigTest(unittest.TestCase):
+    def test_a_plan_of_another_config_json_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "config.json"
+            path.write_text("{}")
+            model = fakes.SimpleNamespace(model=folder, revision=None)
+            real = model_config.sha256_of(model)
+            self.assertEqual(real, hashlib.sha256(b"{}").hexdigest())
+        planned = fakes.plan(config_source="config.json", config_sha256="0" * 64)
+        found = plan.problems(planned, engine(config_sha256=real))
+        self.assertIn("config_sha256: the plan says 000000000000", found[0])
+        same = planned | {"config_sha256": real}
+        self.assertEqual(plan.problems(same, engine(config_sha256=real)), [])
+        built_in = planned | {"config_source": "built-in catalogue"}
+        for one, facts in ((planned, engine()), (built_in, engine(config_sha256=real))):
+            self.assertEqual(plan.problems(one, facts), [])
+
+    def test_a_config_json_that_is_not_at_hand_is_no_problem(self):
+        model = fakes.SimpleNamespace(model="s3://bucket/model", revision=None)
+        self.assertIsNone(model_config.sha256_of(model))
+
+    def test_an_engine_without_experts_does_not_know_its_siblings(self):
+        config = fakes.vllm_config()
+        config.model_config.is_moe = False
+        facts = plan.engine_of("0.32.0", config, fakes.kv_cache_config())
+        self.assertEqual(plan.problems(fakes.plan(parallel={"dp": 2}), facts), [])
 
 
 if __name__ == "__main__":

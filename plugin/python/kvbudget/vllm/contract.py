@@ -25,6 +25,12 @@ METHODS = {
 }
 
 
+def excluded_by(environment):
+    """VLLM_PLUGINS names the plugins that are loaded, over all groups; ours may not be among them."""
+    names = environment.get("VLLM_PLUGINS")
+    return names is not None and "kvbudget" not in names.split(",")
+
+
 def release_of(version):
     parts = version.split("+")[0].split(".")
     try:

@@ -7,6 +7,8 @@ profiling (vllm/config/*.py, vllm/v1/kv_cache_interface.py, 0.24 to 0.32).
 
 import dataclasses
 
+from kvbudget.vllm import model_config
+
 
 @dataclasses.dataclass(frozen=True)
 class Engine:
@@ -23,7 +25,8 @@ class Engine:
     max_num_seqs: int
     tp: int
     pp: int
-    dp: int
+    dp: int | None  # None: an engine without experts is told that it is alone
+    config_sha256: str | None = None  # None: config.json is not at hand
 
 
 def bytes_per_block(kv_cache_config):
@@ -55,8 +58,14 @@ def engine_of(version, vllm_config, kv_cache_config):
         max_num_seqs=vllm_config.scheduler_config.max_num_seqs,
         tp=parallel.tensor_parallel_size,
         pp=parallel.pipeline_parallel_size,
-        dp=parallel.data_parallel_size,
+        dp=_data_parallel(model, parallel),
+        config_sha256=model_config.sha256_of(model),
     )
+
+
+def _data_parallel(model, parallel):
+    is_told = parallel.data_parallel_size > 1 or getattr(model, "is_moe", True)
+    return parallel.data_parallel_size if is_told else None
 
 
 def _same_model(planned, found):
@@ -85,7 +94,7 @@ def problems(plan, engine):
         found.append(f"{what}: the plan says {planned}, the engine has {real}; {remedy}")
 
     def compare(what, planned, real, flag):
-        if planned is not None and planned != real:
+        if planned is not None and real is not None and planned != real:
             differs(what, planned, real, f"start it with {flag} {planned} or make the plan anew")
 
     made_for = plan.get("engine") or {}
@@ -96,6 +105,10 @@ def problems(plan, engine):
     model = plan.get("model")
     if model is not None and not _same_model(model, engine.model):
         differs("model", model, engine.model, f"start it with --model {model}")
+    planned_config = plan.get("config_sha256") if plan.get("config_source") == "config.json" else None
+    if planned_config and engine.config_sha256 not in (None, planned_config):
+        remedy = "make the plan anew from this config.json"
+        differs("config_sha256", planned_config[:12], engine.config_sha256[:12], remedy)
     compare("dtype", plan.get("dtype"), engine.dtype, "--dtype")
     kv_dtype = plan.get("kv_cache_dtype")
     if kv_dtype is not None and not _same_kv_dtype(kv_dtype, engine):

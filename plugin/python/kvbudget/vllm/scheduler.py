@@ -7,6 +7,7 @@ finished at once, so that connectors and data-parallel bookkeeping see it as any
 """
 
 import logging
+import os
 import time
 
 from kvbudget._core import HOLD, NEVER
@@ -33,6 +34,12 @@ class BudgetMixin:
         self.kvb_drift_blocks = 0  # the most at a look
         super().__init__(*args, **kwargs)
         pool = self._kvb_pool(wanted, vllm_config, kv_cache_config, kwargs.get("hash_block_size"))
+        if contract.excluded_by(os.environ):
+            _logger.warning(
+                "kvbudget: VLLM_PLUGINS=%s leaves kvbudget out: there are no metrics, and requests that "
+                "never fit are answered with 500; add kvbudget to it",
+                os.environ["VLLM_PLUGINS"],
+            )
         self.kvb = observe.make_budget(wanted, pool, segment=self._kvb_segment(wanted, vllm_config))
         self._kvb_file = live.BudgetFile(wanted.budget_file) if wanted.budget_file else None
         self._kvb_adjust()
