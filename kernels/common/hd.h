@@ -13,4 +13,6 @@
 /// For kernel bodies: templates over a machine, which one host file alone instantiates.
 #define KVB_HD_BODY inline
 #define KVB_HD __attribute__((always_inline)) inline
+/// After a lambda's parameters, where a call per use would cost more than the work.
+#define KVB_INLINE_LAMBDA __attribute__((always_inline))
 #endif

@@ -14,8 +14,11 @@ struct VectorAvx2 {
   static constexpr int kKeyElements = 1;
   static constexpr int kValueTokens = 1;
   static constexpr int kMostDotRows = 4;
+  static constexpr int kGroups = 1;
   template <ElementType kType>
   static constexpr int kPieceElements = kType == ElementType::kBFloat16 ? 16 : 32;
+  template <ElementType kType>
+  static constexpr int kShortPiece = 16;
   static constexpr float kE4Scale = kCodeScale<ElementType::kFloat8E4M3>;
   using F = __m256;
 
@@ -110,9 +113,12 @@ struct VectorAvx2 {
       halves_to_floats(to_halves<kType>(codes), &vectors[1], &vectors[3]);
     }
   }
-  template <ElementType kType>
+  template <ElementType kType, int kElements>
   static KVB_HD void load_keys(const uint8_t* p, F* vectors) {
-    load_piece<kType>(p, vectors);
+    if constexpr (kElements == 16)
+      load_pair<kType>(p, &vectors[0], &vectors[1]);
+    else
+      load_piece<kType>(p, vectors);
   }
   template <ElementType kType>
   static constexpr int key_element(int vector, int lane, int) {

@@ -22,9 +22,12 @@ struct VectorAvx512 {
   static constexpr int kKeyElements = 1;  ///< dimensions of K in a lane of an operand
   static constexpr int kValueTokens = 1;  ///< tokens of V in a lane of an operand
   static constexpr int kMostDotRows = 2;  ///< up to so many rows take scores token by token
+  static constexpr int kGroups = 1;       ///< of kWidth tokens whose scores share loads of queries
   /// What load_piece and load_keys take at once.
   template <ElementType kType>
   static constexpr int kPieceElements = kType == ElementType::kBFloat16 ? 32 : 64;
+  template <ElementType kType>
+  static constexpr int kShortPiece = kPieceElements<kType>;
   /// What a float read from an e4m3 code must be multiplied by.
   static constexpr float kE4Scale = 1.f;
   using F = __m512;
@@ -114,7 +117,7 @@ struct VectorAvx512 {
       split(high, &vectors[2], &vectors[3]);
     }
   }
-  template <ElementType kType>
+  template <ElementType kType, int kElements>
   static KVB_HD void load_keys(const uint8_t* p, F* vectors) {
     load_piece<kType>(p, vectors);
   }

@@ -32,6 +32,7 @@ struct VectorAvx512Bf16 : VectorAvx512 {
   static constexpr bool kInterleaved = false;
   static constexpr int kKeyElements = 2;
   static constexpr int kValueTokens = 2;
+  static constexpr int kGroups = 2;
 
   template <ElementType kType, typename Fn>
   static KVB_HD void transpose(const uint8_t* base, int64_t stride, const int64_t* shift,
@@ -57,7 +58,7 @@ struct VectorAvx512Bf16 : VectorAvx512 {
     }
   }
 
-  template <ElementType kType>
+  template <ElementType kType, int kElements>
   static KVB_HD void load_keys(const uint8_t* p, F* vectors) {
     if constexpr (kType == ElementType::kBFloat16) {
       vectors[0] = operand(_mm512_loadu_si512(p));

@@ -13,6 +13,7 @@ struct VectorPortable {
   static constexpr int kKeyElements = 1;
   static constexpr int kValueTokens = 1;
   static constexpr int kMostDotRows = 0;
+  static constexpr int kGroups = 1;
   template <ElementType kType>
   static constexpr int kPieceElements = 2 * kWidth;
   static constexpr float kE4Scale = kCodeScale<ElementType::kFloat8E4M3>;

@@ -42,22 +42,42 @@ struct Loop {
              float* largest) const {
     F most[kRows];
     for (int row = 0; row < kRows; ++row) most[row] = V::set1(kLowestScore);
-    Ahead ahead{};
-    for (int at = 0; at < chunk.count; at += V::kWidth) {
-      if (first_row == 0 && at % kTile == 0) ahead = ahead_of(at / kTile);
-      const uint8_t* tile = chunk.keys[at / kTile] + at % kTile * pages.p.token_stride;
+    constexpr int kStep = Score::template kStep<kRows>;
+    for (int at = 0; at < chunk.count;) {
+      if (kStep > V::kWidth && chunk.count - at >= kStep) {
+        score_step<kRows, V::kGroups>(chunk, queries, first_row, at, scores, most);
+        at += kStep;
+      } else {
+        score_step<kRows, 1>(chunk, queries, first_row, at, scores, most);
+        at += V::kWidth;
+      }
+    }
+    for (int row = 0; row < kRows; ++row) largest[row] = V::largest(most[row]);
+  }
+
+  template <int kRows, int kGroups>
+  KVB_HD void score_step(const Chunk& chunk, const float* queries, int first_row, int begin,
+                         float (*scores)[kChunk], F* most) const {
+    typename Score::Step step{};
+    step.first = begin % kTile;
+    for (int i = 0; i < kGroups; ++i) {
+      const int at = begin + i * V::kWidth;
+      step.tiles[i] = chunk.keys[at / kTile] + at % kTile * pages.p.token_stride;
+      if (first_row == 0) step.ahead[i] = ahead_of(at / kTile);
+    }
+    F totals[kGroups][kRows];
+    Score::template score<kRows, kGroups>(pages, step, queries, totals);
+    for (int i = 0; i < kGroups; ++i) {
+      const int at = begin + i * V::kWidth;
       const F scale = pages.token_scales ? V::load(chunk.key_scales + at) : V::set1(r.score_scale);
-      F totals[kRows];
-      Score::template score<kRows>(pages, tile, queries, ahead, at % kTile, totals);
       for (int row = 0; row < kRows; ++row) {
-        F score = V::mul(totals[row], scale);
+        F score = V::mul(totals[i][row], scale);
         if (r.soft_cap > 0.f) score = soften<V>(score, r.soft_cap);
         score = mask(score, chunk.begin + at, first_row + row);
         most[row] = V::max(most[row], score);
         V::store(scores[row] + at, score);
       }
     }
-    for (int row = 0; row < kRows; ++row) largest[row] = V::largest(most[row]);
   }
 
   KVB_HD F mask(F score, int token, int row) const {

@@ -26,14 +26,26 @@ struct ScoreRows {
     return kDim > 0 && kDim % kPiece == 0 && rows <= V::kMostDotRows;
   }
 
-  /// totals[row] of the tokens from `tile` on; fetches rows [first, first + kWidth) of `ahead`.
+  /// Tokens that a step takes: kWidth, or twice as many if they are there.
   template <int kRows>
-  static KVB_HD void score(const Rows& pages, const uint8_t* tile, const float* queries,
-                           const Ahead& ahead, int first, F* totals) {
+  static constexpr int kStep = by_token(kRows) ? V::kWidth : V::kWidth* V::kGroups;
+
+  /// Where the tokens of a step begin, group by group, and what to fetch meanwhile: rows
+  /// [first, first + kWidth) of each `ahead`.
+  struct Step {
+    const uint8_t* tiles[V::kGroups];
+    Ahead ahead[V::kGroups];
+    int first;
+  };
+
+  /// totals[group][row].
+  template <int kRows, int kGroups>
+  static KVB_HD void score(const Rows& pages, const Step& step, const float* queries,
+                           F (*totals)[kRows]) {
     if constexpr (by_token(kRows))
-      score_by_token<kRows>(pages, tile, queries, ahead, first, totals);
+      score_by_token<kRows>(pages, step, queries, totals[0]);
     else
-      score_by_dimension<kRows>(pages, tile, queries, ahead, first, totals);
+      score_by_dimension<kRows, kGroups>(pages, step, queries, totals);
   }
 
   /// Queries [rows, dim] in the order that score() takes.
@@ -56,82 +68,107 @@ struct ScoreRows {
            V::template key_element<kType>(in_piece / V::kWidth, in_piece % V::kWidth, element);
   }
 
-  template <int kRows>
-  static KVB_HD void score_by_dimension(const Rows& pages, const uint8_t* tile,
-                                        const float* queries, const Ahead& ahead, int first,
-                                        F* totals) {
-    constexpr int kChains = kRows >= 8 ? 1 : 8 / kRows > 4 ? 4 : 8 / kRows;
+  template <int kRows, int kGroups>
+  static KVB_HD void score_by_dimension(const Rows& pages, const Step& step, const float* queries,
+                                        F (*totals)[kRows]) {
+    constexpr int kSums = kRows * kGroups;
+    constexpr int kChains = kSums >= 8 ? 1 : 8 / kSums > 4 ? 4 : 8 / kSums;
     constexpr int kOperands = Rows::kUnitElements / V::kKeyElements;
     const int units = pages.dim() / Rows::kUnitElements;
-    F sums[kRows][kChains];
-    for (auto& row : sums)
-      for (F& sum : row) sum = V::zero();
+    const int64_t stride = pages.p.token_stride;
+    F sums[kGroups][kRows][kChains];
+    for (auto& group : sums)
+      for (auto& row : group)
+        for (F& sum : row) sum = V::zero();
     for (int unit = 0; unit < units; ++unit) {
-      if (ahead.keys != nullptr)
-        pages.fetch(ahead, first + unit * V::kWidth / units,
-                    first + (unit + 1) * V::kWidth / units);
+      for (int i = 0; i < kGroups; ++i)
+        fetch(pages, step, i, unit * V::kWidth / units, (unit + 1) * V::kWidth / units);
       int64_t shift[8];
       pages.shifts(unit, shift);
       const float* q = queries + unit * kOperands * kRows;
-      V::template transpose<kType>(tile, pages.p.token_stride, shift, [&](int d, F key) {
+      F first[kOperands];
+      if constexpr (kGroups == 2)
+        V::template transpose<kType>(step.tiles[0], stride, shift,
+                                     [&](int d, F key) { first[d] = key; });
+      V::template transpose<kType>(step.tiles[kGroups - 1], stride, shift, [&](int d, F key) {
         for (int row = 0; row < kRows; ++row) {
-          F& sum = sums[row][d % kChains];
-          sum = V::multiply_keys(key, V::set1(q[d * kRows + row]), sum);
+          const F query = V::set1(q[d * kRows + row]);
+          if constexpr (kGroups == 2) {
+            F& sum = sums[0][row][d % kChains];
+            sum = V::multiply_keys(first[d], query, sum);
+          }
+          F& sum = sums[kGroups - 1][row][d % kChains];
+          sum = V::multiply_keys(key, query, sum);
         }
       });
     }
-    for (int row = 0; row < kRows; ++row) {
-      totals[row] = sums[row][0];
-      for (int i = 1; i < kChains; ++i) totals[row] = V::add(totals[row], sums[row][i]);
+    for (int group = 0; group < kGroups; ++group) {
+      for (int row = 0; row < kRows; ++row) {
+        totals[group][row] = sums[group][row][0];
+        for (int i = 1; i < kChains; ++i)
+          totals[group][row] = V::add(totals[group][row], sums[group][row][i]);
+      }
     }
   }
 
+  static KVB_HD void fetch(const Rows& pages, const Step& step, int group, int first, int last) {
+    if (step.ahead[group].keys != nullptr)
+      pages.fetch(step.ahead[group], step.first + first, step.first + last);
+  }
+
   template <int kRows>
-  static KVB_HD void score_by_token(const Rows& pages, const uint8_t* tile, const float* queries,
-                                    const Ahead& ahead, int first, F* totals) {
-    const auto visit = [&](int t) {
-      if (ahead.keys != nullptr) pages.fetch(ahead, first + t, first + t + 1);
-      return tile + t * pages.p.token_stride;
-    };
+  static KVB_HD void score_by_token(const Rows& pages, const Step& step, const float* queries,
+                                    F* totals) {
+    const int64_t stride = pages.p.token_stride;
     if constexpr (kRows == 1) {
-      totals[0] = V::sums([&](int t) {
-        F sum[1];
-        dot<1>(visit(t), queries, sum);
-        return sum[0];
+      totals[0] = V::sums([&](int t) KVB_INLINE_LAMBDA {
+        fetch(pages, step, 0, t, t + 1);
+        F sum[1][1];
+        dot<1, 1, 4>(step.tiles[0] + t * stride, stride, queries, sum);
+        return sum[0][0];
       });
     } else {
       F sums[V::kWidth][kRows];
-      for (int t = 0; t < V::kWidth; ++t) dot<kRows>(visit(t), queries, sums[t]);
+      for (int t = 0; t < V::kWidth; t += 2) {
+        fetch(pages, step, 0, t, t + 2);
+        dot<kRows, 2, kRows == 2 ? 2 : 1>(step.tiles[0] + t * stride, stride, queries, sums + t);
+      }
       for (int row = 0; row < kRows; ++row)
         totals[row] = V::sums([&](int t) { return sums[t][row]; });
     }
   }
 
-  /// Lanes' sums of one token's K times each query.
-  template <int kRows>
-  static KVB_HD void dot(const uint8_t* key, const float* queries, F* totals) {
-    constexpr int kChains = kRows == 1 ? 4 : 2;
+  /// Lanes' sums of some tokens' K times each query.
+  template <int kRows, int kTokens, int kChains>
+  static KVB_HD void dot(const uint8_t* key, int64_t stride, const float* queries,
+                         F (*totals)[kRows]) {
+    // Shorter pieces of several tokens fit the registers; their elements have the same order.
+    constexpr int kTaken = kTokens > 1 ? V::template kShortPiece<kType> : kPiece;
+    constexpr int kVectors = kTaken / (V::kWidth * V::kKeyElements);
     constexpr int kQuery = kDim / V::kKeyElements;
-    F sums[kRows][kChains];
-    for (auto& row : sums)
-      for (F& sum : row) sum = V::zero();
-    for (int at = 0; at < kDim; at += kPiece) {
-      F keys[kPieceVectors];
-      V::template load_keys<kType>(key + at * Rows::kElementBytes, keys);
-      for (int v = 0; v < kPieceVectors; ++v) {
+    F sums[kTokens][kRows][kChains];
+    for (auto& token : sums)
+      for (auto& row : token)
+        for (F& sum : row) sum = V::zero();
+    for (int at = 0; at < kDim; at += kTaken) {
+      F keys[kTokens][kVectors];
+      for (int t = 0; t < kTokens; ++t)
+        V::template load_keys<kType, kTaken>(key + t * stride + at * Rows::kElementBytes, keys[t]);
+      for (int v = 0; v < kVectors; ++v) {
         for (int row = 0; row < kRows; ++row) {
           const F q = V::load(queries + row * kQuery + at / V::kKeyElements + v * V::kWidth);
-          F& sum = sums[row][(at / kPiece * kPieceVectors + v) % kChains];
-          sum = V::multiply_keys(keys[v], q, sum);
+          for (int t = 0; t < kTokens; ++t) {
+            F& sum = sums[t][row][(at / kTaken * kVectors + v) % kChains];
+            sum = V::multiply_keys(keys[t][v], q, sum);
+          }
         }
       }
     }
-    for (int row = 0; row < kRows; ++row) {
-      if constexpr (kChains == 4)
-        totals[row] =
-            V::add(V::add(sums[row][0], sums[row][1]), V::add(sums[row][2], sums[row][3]));
-      else
-        totals[row] = V::add(sums[row][0], sums[row][1]);
+    for (int t = 0; t < kTokens; ++t) {
+      for (int row = 0; row < kRows; ++row) {
+        totals[t][row] = sums[t][row][0];
+        for (int i = 1; i < kChains; ++i) totals[t][row] = V::add(totals[t][row], sums[t][row][i]);
+      }
     }
   }
 };
