@@ -3,13 +3,10 @@
 //
 // Tokens are the M side of mma.m16n8k16, query rows the N side, so that 16-byte loads of K and V
 // are fragments as they come:
-// - scores: lane (g = lane / 4, t = lane % 4) loads 16 bytes of tokens g and g + 8 at 16 t; the
-// order
-//   of dimensions this gives is applied to Q once, the sum over them does not care.
+// - scores: the order of dimensions that loads give (decode_tiles.h) is applied to Q once, the sum
+//   over them does not care.
 // - weights: two movmatrix turn the scores' layout into a B fragment.
-// - output: a lane loads 16 bytes of tokens 2t, 2t+1, 2t+8, 2t+9 at 16 g; byte permutations pair
-// the
-//   tokens, and O accumulates transposed.
+// - output: byte permutations pair the tokens of V, and O accumulates transposed.
 // Codes become binary16, which holds every e4m3 value, and sums are binary32: FP8 tensor cores are
 // emulated on sm_90 and sum too coarsely (flash-attention issues 104 and 122).
 //
@@ -18,10 +15,7 @@
 // W is a machine; see quantize_body.h. What lies between phases is a barrier of the block.
 #pragma once
 
-#include "kernels/common/page_row.h"
-#include "kernels/common/scale.h"
-#include "kernels/decode/row_limits.h"
-#include "kernels/decode/work.h"
+#include "kernels/decode/decode_tiles.h"
 
 namespace kvbudget::kernels {
 
@@ -39,29 +33,33 @@ struct Sum {
 };
 
 template <class W, int kDim, int kColumnTiles, ElementType kType>
-struct DecodeWarp {
+struct DecodeWarp : DecodeTiles<W, kDim, kType> {
+  using Tiles = DecodeTiles<W, kDim, kType>;
+  using Tile = typename Tiles::Tile;
   using U32 = typename W::U32;
   using F32 = typename W::F32;
   using Bool = typename W::Bool;
+  using Tiles::a;
+  using Tiles::lane_g;
+  using Tiles::lane_t;
+  using Tiles::load_ids;
+  using Tiles::load_keys;
+  using Tiles::load_queries;
+  using Tiles::load_scales;
+  using Tiles::load_values;
+  using Tiles::row_of;
+  using Tiles::token_scales;
+  using Tiles::value_dim;
+  using Tiles::w;
+  using Tiles::work;
 
   static constexpr int kColumns = 8 * kColumnTiles;
-  static constexpr int kKeyWords = kDim / 16;    ///< of one token, per lane
-  static constexpr int kValueWords = kDim / 32;  ///< of one token, per lane
-  static constexpr int kSteps = kDim / 16;       ///< of 16 dimensions
+  static constexpr int kValueWords = Tiles::kValueWords;
+  static constexpr int kSteps = Tiles::kSteps;
   static constexpr int kSharedFloats = kWarps * kColumns * (kDim + 2);
 
-  W& w;
-  const kvb_decode_args& a;
-  DecodeWork work;
   int warp;
   float* shared;  // [warps, columns, dim] outputs, then [warps, columns, 2] maxima and sums
-
-  struct Tile {
-    U32 keys[2][kKeyWords];      // tokens g, g + 8
-    U32 values[4][kValueWords];  // tokens 2t, 2t + 1, 2t + 8, 2t + 9
-    F32 key_scales[2];           // tokens g, g + 8
-    U32 value_scales[2];         ///< as the bits of a float
-  };
 
   struct State {
     U32 queries[kColumnTiles][kSteps][2];
@@ -136,13 +134,6 @@ struct DecodeWarp {
     return visible_tokens(work.length, work.num_rows / work.group, 0, a.window).begin;
   }
 
-  KVB_HD_BODY U32 lane_g() const {
-    return w.each([](uint32_t l) { return l >> 2; }, w.lane());
-  }
-  KVB_HD_BODY U32 lane_t() const {
-    return w.each([](uint32_t l) { return l & 3; }, w.lane());
-  }
-
   /// Queries as B fragments, each row brought to below 2 by a power of two that its scores get
   /// back: binary16 then neither overflows nor loses small rows.
   KVB_HD_BODY void prepare(State* s) {
@@ -196,11 +187,6 @@ struct DecodeWarp {
     return 1.f;
   }
 
-  KVB_HD_BODY bool token_scales() const {
-    return a.pages.scales == KVB_SCALES_TOKEN_HEAD_E8M0 ||
-           a.pages.scales == KVB_SCALES_TOKEN_HEAD_F32;
-  }
-
   /// Is there a token in the tile that some query does not see?
   KVB_HD_BODY bool is_edge(int first_token) const {
     const int32_t count = work.num_rows / work.group;
@@ -229,160 +215,6 @@ struct DecodeWarp {
             return seen.begin <= token && token < seen.end ? score : -kInfinity;
           },
           scores[i], lane_g(), lane_t());
-    }
-  }
-
-  /// Dimensions of a lane's step k: four consecutive ones from here.
-  static KVB_HD_BODY uint32_t query_dim(int k, uint32_t t) {
-    const bool tail = kDim % 64 != 0 && k >= kDim / 64 * 4;
-    const uint32_t base = static_cast<uint32_t>(k / 4 * 64);
-    const uint32_t in = static_cast<uint32_t>(k % 4 * 4);
-    return tail ? base + 8 * t + in : base + 16 * t + in;
-  }
-
-  KVB_HD_BODY void load_queries(uint32_t first, F32 (*x)[4]) {
-    const int32_t num_rows = work.num_rows;
-    const int32_t group = work.group;
-    const int32_t kv_head = work.kv_head;
-    const int64_t width = a.query_type == KVB_FLOAT32 ? 4 : 2;
-    const int64_t token_stride = a.query_token_stride * width;
-    const int64_t head_stride = a.query_head_stride * width;
-    const uint64_t base =
-        w.address(a.queries) + static_cast<uint64_t>(work.first_query * token_stride);
-    const Bool there =
-        w.each([=](uint32_t g) { return static_cast<int32_t>(first + g) < num_rows; }, lane_g());
-    const bool is_half = a.query_type == KVB_FLOAT16;
-    KVB_UNROLL
-    for (int k = 0; k < kSteps; ++k) {
-      const auto from = w.each(
-          [=](uint32_t g, uint32_t t) {
-            const auto row = static_cast<int32_t>(first + g);
-            const int64_t offset =
-                row / group * token_stride + (kv_head * group + row % group) * head_stride;
-            return base + static_cast<uint64_t>(offset) + query_dim(k, t) * 2;
-          },
-          lane_g(), lane_t());
-      U32 words[2];
-      w.load64(from, there, words);
-      KVB_UNROLL
-      for (int i = 0; i < 4; ++i) {
-        x[k][i] = w.each(
-            [=](uint32_t pair) {
-              const uint32_t bits = (pair >> (16 * (i & 1))) & 0xffff;
-              return is_half ? half_to_float(bits) : bfloat16_to_float(bits);
-            },
-            words[i / 2]);
-      }
-    }
-  }
-
-  /// Block numbers of this warp's next 32 tiles, one per lane.
-  KVB_HD_BODY U32 load_ids(int first, int end) {
-    const int32_t* table = a.block_table + work.sequence * a.block_table_stride;
-    const int tiles = a.pages.block_tokens / kTileTokens;
-    const U32 index = w.each(
-        [=](uint32_t l) {
-          return static_cast<uint32_t>((first + static_cast<int>(l) * kWarps) / tiles);
-        },
-        w.lane());
-    const Bool there =
-        w.each([=](uint32_t l) { return first + static_cast<int>(l) * kWarps < end; }, w.lane());
-    return w.load_index(table, index, there);
-  }
-
-  KVB_HD_BODY PageRow row_of(int tile, uint32_t block) const {
-    return {static_cast<int64_t>(block), work.kv_head, tile * kTileTokens % a.pages.block_tokens};
-  }
-
-  KVB_HD_BODY void load_keys(const PageRow& row, Tile* to) {
-    const auto* keys = static_cast<const uint8_t*>(a.pages.keys) + row_offset(a.pages, row);
-    const auto stride = static_cast<uint32_t>(a.pages.token_stride);
-    KVB_UNROLL
-    for (int i = 0; i < 2; ++i) load_keys(keys, stride, static_cast<uint32_t>(8 * i), to->keys[i]);
-  }
-
-  KVB_HD_BODY void load_values(const PageRow& row, Tile* to) {
-    const auto* values = static_cast<const uint8_t*>(a.pages.values) + row_offset(a.pages, row);
-    const auto stride = static_cast<uint32_t>(a.pages.token_stride);
-    KVB_UNROLL
-    for (int i = 0; i < 4; ++i)
-      load_values(values, stride, static_cast<uint32_t>(i / 2 * 8 + i % 2), to->values[i]);
-  }
-
-  KVB_HD_BODY void load_keys(const uint8_t* base, uint32_t stride, uint32_t first, U32* words) {
-    const bool swizzle = a.pages.swizzle != 0;
-    KVB_UNROLL
-    for (int c = 0; c < kDim / 64; ++c) {
-      const U32 offset = w.each(
-          [=](uint32_t g, uint32_t t) {
-            const uint32_t unit = static_cast<uint32_t>(4 * c) + t;
-            return (first + g) * stride + 16 * (swizzle ? layout::swizzled_unit(unit, g) : unit);
-          },
-          lane_g(), lane_t());
-      w.template load_words<4>(base, offset, words + 4 * c);
-    }
-    if (kDim % 64 != 0) {
-      const U32 offset = w.each(
-          [=](uint32_t g, uint32_t t) { return (first + g) * stride + kDim / 64 * 64 + 8 * t; },
-          lane_g(), lane_t());
-      w.template load_words<2>(base, offset, words + kDim / 64 * 4);
-    }
-  }
-
-  KVB_HD_BODY void load_values(const uint8_t* base, uint32_t stride, uint32_t first, U32* words) {
-    const bool swizzle = a.pages.swizzle != 0;
-    KVB_UNROLL
-    for (int c = 0; c < kDim / 128; ++c) {
-      const U32 offset = w.each(
-          [=](uint32_t g, uint32_t t) {
-            const uint32_t token = first + 2 * t;
-            const uint32_t unit = static_cast<uint32_t>(8 * c) + g;
-            return token * stride + 16 * (swizzle ? layout::swizzled_unit(unit, token) : unit);
-          },
-          lane_g(), lane_t());
-      w.template load_words<4>(base, offset, words + 4 * c);
-    }
-    if (kDim % 128 >= 64) {
-      const U32 offset =
-          w.each([=](uint32_t g, uint32_t t) { return (first + 2 * t) * stride + 8 * g; }, lane_g(),
-                 lane_t());
-      w.template load_words<2>(base, offset, words);
-    }
-    if (kDim % 64 != 0) {
-      const U32 offset =
-          w.each([=](uint32_t g, uint32_t t) { return (first + 2 * t) * stride + 64 + 4 * g; },
-                 lane_g(), lane_t());
-      w.template load_words<1>(base, offset, words + 2);
-    }
-  }
-
-  /// The first dimension of a lane's word m of V.
-  static KVB_HD_BODY uint32_t value_dim(int m, uint32_t g) {
-    if (kDim % 128 == 0) return static_cast<uint32_t>(m / 4 * 128 + m % 4 * 4) + 16 * g;
-    return m < 2 ? 8 * g + static_cast<uint32_t>(4 * m) : 64 + 4 * g;
-  }
-
-  KVB_HD_BODY void load_scales(const PageRow& row, Tile* to) {
-    if (!token_scales()) return;
-    const int64_t offset = scale_offset(a.pages, row);
-    const auto* keys = static_cast<const uint8_t*>(a.pages.key_scales) + offset;
-    const auto* values = static_cast<const uint8_t*>(a.pages.value_scales) + offset;
-    const auto stride = static_cast<uint32_t>(a.pages.scale_token_stride);
-    const bool bytes = a.pages.scales == KVB_SCALES_TOKEN_HEAD_E8M0;
-    KVB_UNROLL
-    for (int i = 0; i < 2; ++i) {
-      const U32 at =
-          w.each([=](uint32_t g) { return (g + static_cast<uint32_t>(8 * i)) * stride; }, lane_g());
-      U32 key, value;
-      if (bytes) {
-        key = w.each([](uint32_t c) { return c << 23; }, w.load_byte(keys, at));
-        value = w.each([](uint32_t c) { return c << 23; }, w.load_byte(values, at));
-      } else {
-        w.template load_words<1>(keys, at, &key);
-        w.template load_words<1>(values, at, &value);
-      }
-      to->key_scales[i] = w.each([](uint32_t b) { return float_of(b); }, key);
-      to->value_scales[i] = value;
     }
   }
 

@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(32 * kWarps, kBlocks<kDim, kColumnTiles>)
   const int tile = static_cast<int>(blockIdx.y) % column_tiles;
   if (!open_work(machine, args, static_cast<int>(blockIdx.x), head, tile, Body::kColumns, &work))
     return;
-  Body body{machine, args, work, static_cast<int>(threadIdx.x) / 32, shared};
+  Body body{{machine, args, work}, static_cast<int>(threadIdx.x) / 32, shared};
   body.accumulate();
   __syncthreads();
   body.finish();

@@ -58,7 +58,7 @@ void run_block(Launch& launch, const DecodeWork& work) {
     for (int warp = 0; warp < kWarps; ++warp) {
       memory.set_warp(warp);
       Machine machine(memory);
-      Warp body{machine, launch.args, work, warp, shared.data()};
+      Warp body{{machine, launch.args, work}, warp, shared.data()};
       if (finish) {
         body.finish();
       } else {
