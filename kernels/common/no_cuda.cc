@@ -8,3 +8,5 @@ extern "C" int kvb_quantize_kv(const kvb_quantize_args*, void*) { return KVB_CUD
 extern "C" int kvb_decode(const kvb_decode_args*, void*) { return KVB_CUDA_UNAVAILABLE; }
 
 extern "C" int kvb_copy_pages(const kvb_copy_args*, void*) { return KVB_CUDA_UNAVAILABLE; }
+
+extern "C" int kvb_swap_pages(const kvb_swap_args*, void*) { return KVB_CUDA_UNAVAILABLE; }

@@ -181,8 +181,8 @@ typedef struct kvb_convert_args {
 
 KVB_API int kvb_convert_pages_cpu(const kvb_convert_args* args, void* stream);
 
-/* Copies whole blocks, within a cache (copy on write) or between caches (swapping): neighbouring
- * pairs become one copy. The caches must not overlap unless they are the same and no block is both
+/* Copies whole blocks, within a cache (copy on write) or between caches: neighbouring pairs become
+ * one copy. The caches must not overlap unless they are the same and no block is both
  * read and written. `pairs` is host memory; kvb_copy_pages takes device and host caches alike. */
 typedef struct kvb_copy_args {
   uint32_t struct_bytes;
@@ -197,6 +197,26 @@ typedef struct kvb_copy_args {
 
 KVB_API int kvb_copy_pages(const kvb_copy_args* args, void* stream);
 KVB_API int kvb_copy_pages_cpu(const kvb_copy_args* args, void* stream);
+
+/* Moves the same blocks of all layers between a cache on the device and one on the host, either
+ * way: a request leaves or comes back. Runs of neighbours become one copy per layer; host memory
+ * that is pinned is copied while the stream goes on. All caches are checked before any is touched.
+ */
+typedef struct kvb_swap_args {
+  uint32_t struct_bytes;
+  uint32_t abi_version;
+  const void* const* from; /* [num_layers] caches; an array in host memory, as are to and pairs */
+  void* const* to;         /* [num_layers] */
+  int64_t block_bytes;     /* of all */
+  int64_t num_from_blocks, num_to_blocks;
+  const int64_t* pairs; /* [num_pairs, 2]: block of `from`, block of `to` */
+  int64_t num_pairs;
+  int32_t num_layers;
+  int32_t reserved; /* 0 */
+} kvb_swap_args;
+
+KVB_API int kvb_swap_pages(const kvb_swap_args* args, void* stream);
+KVB_API int kvb_swap_pages_cpu(const kvb_swap_args* args, void* stream);
 
 /* The largest finite magnitude per KV head of what kvb_quantize_kv would write, for calibration:
  * raises key_amax and value_amax, float [num_kv_heads]. Slots are not looked at. */

@@ -6,6 +6,10 @@
 namespace kvbudget::kernels {
 
 Problem check_copy(const kvb_copy_args* args);
+Problem check_swap(const kvb_swap_args* args);
+
+/// One layer's part of a swap.
+kvb_copy_args layer_of(const kvb_swap_args& args, int32_t layer);
 
 /// Calls copy(to, from, bytes) for each run, until it returns something else than KVB_OK.
 template <typename Copy>
@@ -22,6 +26,15 @@ int copy_runs(const kvb_copy_args& a, const Copy& copy) {
                             static_cast<uint64_t>(run * a.block_bytes));
     if (status != KVB_OK) return status;
     i += run;
+  }
+  return KVB_OK;
+}
+
+/// The same for every layer.
+template <typename Copy>
+int swap_runs(const kvb_swap_args& a, const Copy& copy) {
+  for (int32_t layer = 0; layer < a.num_layers; ++layer) {
+    if (const int status = copy_runs(layer_of(a, layer), copy)) return status;
   }
   return KVB_OK;
 }

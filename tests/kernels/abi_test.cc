@@ -14,6 +14,8 @@ TEST_CASE("Structs that are null, too small or of another ABI are refused") {
   CHECK(kvb_decode_cpu(nullptr, nullptr) == KVB_INVALID_ARGUMENT);
   CHECK(kvb_quantize_kv_cpu(nullptr, nullptr) == KVB_INVALID_ARGUMENT);
   CHECK(kvb_copy_pages_cpu(nullptr, nullptr) == KVB_INVALID_ARGUMENT);
+  CHECK(kvb_swap_pages_cpu(nullptr, nullptr) == KVB_INVALID_ARGUMENT);
+  CHECK(kvb_decode_mla_cpu(nullptr, nullptr) == KVB_INVALID_ARGUMENT);
   CHECK(kvb_gather_dequantize_cpu(nullptr, nullptr) == KVB_INVALID_ARGUMENT);
   CHECK(kvb_convert_pages_cpu(nullptr, nullptr) == KVB_INVALID_ARGUMENT);
   CHECK(kvb_write_mla_cpu(nullptr, nullptr) == KVB_INVALID_ARGUMENT);

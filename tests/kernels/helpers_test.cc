@@ -73,29 +73,35 @@ TEST_CASE("Gathering gives back what was quantised, within half a step of its co
 }
 
 TEST_CASE("Converting between formats equals quantising what the source holds") {
-  CacheShape plain;
-  plain.scales = KVB_SCALES_HEAD;
-  plain.view = View::kPackedNhd;
-  const Tokens tokens = make_tokens(7, 2, 128, false, 4);
-  const Cache source = filled(plain, tokens, kSlots);
-  const Dense held = gather(source.pages, kSlots);
-  CacheShape shape;
-  Cache converted = make_cache(shape, 0xff);
-  std::vector<int64_t> to = kSlots;
-  std::reverse(to.begin(), to.end());
-  kvb_convert_args a{};
-  a.struct_bytes = sizeof a;
-  a.abi_version = KVB_ABI_VERSION;
-  a.from = source.pages;
-  a.to = converted.pages;
-  a.from_slots = kSlots.data();
-  a.to_slots = to.data();
-  a.num_tokens = 7;
-  REQUIRE(kvb_convert_pages_cpu(&a, nullptr) == KVB_OK);
-  std::vector<int64_t> both = to;
-  for (size_t i = 0; i < both.size(); ++i) both[i] = kSlots[i] < 0 ? -1 : to[i];
-  const Cache expected = filled(shape, Tokens{held.keys, held.values, 7}, both);
-  CHECK(std::memcmp(converted.bytes.data(), expected.bytes.data(), expected.bytes.size()) == 0);
+  for (const int32_t from_type : {KVB_FLOAT8_E4M3, KVB_FLOAT8_E5M2}) {
+    for (const int32_t to_type : {KVB_FLOAT8_E4M3, KVB_FLOAT8_E5M2}) {
+      CacheShape plain;
+      plain.type = from_type;
+      plain.scales = KVB_SCALES_HEAD;
+      plain.view = View::kPackedNhd;
+      const Tokens tokens = make_tokens(7, 2, 128, false, 4);
+      const Cache source = filled(plain, tokens, kSlots);
+      const Dense held = gather(source.pages, kSlots);
+      CacheShape shape;
+      shape.type = to_type;
+      Cache converted = make_cache(shape, 0xff);
+      std::vector<int64_t> to = kSlots;
+      std::reverse(to.begin(), to.end());
+      kvb_convert_args a{};
+      a.struct_bytes = sizeof a;
+      a.abi_version = KVB_ABI_VERSION;
+      a.from = source.pages;
+      a.to = converted.pages;
+      a.from_slots = kSlots.data();
+      a.to_slots = to.data();
+      a.num_tokens = 7;
+      REQUIRE(kvb_convert_pages_cpu(&a, nullptr) == KVB_OK);
+      std::vector<int64_t> both = to;
+      for (size_t i = 0; i < both.size(); ++i) both[i] = kSlots[i] < 0 ? -1 : to[i];
+      const Cache expected = filled(shape, Tokens{held.keys, held.values, 7}, both);
+      CHECK(std::memcmp(converted.bytes.data(), expected.bytes.data(), expected.bytes.size()) == 0);
+    }
+  }
 }
 
 TEST_CASE("Copies move whole blocks, runs or not, and nothing else") {
@@ -123,6 +129,50 @@ TEST_CASE("Copies move whole blocks, runs or not, and nothing else") {
   }
   a.num_to_blocks = 7;
   CHECK(kvb_copy_pages_cpu(&a, nullptr) == KVB_INVALID_ARGUMENT);
+}
+
+TEST_CASE("Swaps move the same blocks of every layer, or none if a cache is missing") {
+  constexpr int64_t kBlock = 8;
+  constexpr size_t kLayers = 3;
+  std::vector<std::vector<uint8_t>> device(kLayers), host(kLayers);
+  std::vector<const void*> from;
+  std::vector<void*> to;
+  for (size_t layer = 0; layer < kLayers; ++layer) {
+    for (size_t i = 0; i < 6 * kBlock; ++i)
+      device[layer].push_back(static_cast<uint8_t>(100 * layer + i));
+    host[layer].assign(4 * kBlock, 0xee);
+    from.push_back(device[layer].data());
+    to.push_back(host[layer].data());
+  }
+  const int64_t pairs[] = {4, 0, 5, 1, 1, 3};
+  kvb_swap_args a{};
+  a.struct_bytes = sizeof a;
+  a.abi_version = KVB_ABI_VERSION;
+  a.from = from.data();
+  a.to = to.data();
+  a.block_bytes = kBlock;
+  a.num_from_blocks = 6;
+  a.num_to_blocks = 4;
+  a.pairs = pairs;
+  a.num_pairs = 3;
+  a.num_layers = kLayers;
+  const std::vector<std::vector<uint8_t>> untouched = host;
+  to[2] = nullptr;
+  CHECK(kvb_swap_pages_cpu(&a, nullptr) == KVB_INVALID_ARGUMENT);
+  CHECK(host == untouched);
+  to[2] = host[2].data();
+  REQUIRE(kvb_swap_pages_cpu(&a, nullptr) == KVB_OK);
+  const int source_of[] = {4, 5, -1, 1};
+  for (size_t layer = 0; layer < kLayers; ++layer) {
+    for (size_t i = 0; i < host[layer].size(); ++i) {
+      const int source = source_of[i / kBlock];
+      REQUIRE(
+          host[layer][i] ==
+          (source < 0 ? 0xee : device[layer][static_cast<size_t>(source) * kBlock + i % kBlock]));
+    }
+  }
+  a.num_layers = -1;
+  CHECK(kvb_swap_pages_cpu(&a, nullptr) == KVB_INVALID_ARGUMENT);
 }
 
 TEST_CASE("Calibration finds each head's largest finite magnitude") {
