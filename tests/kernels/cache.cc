@@ -45,6 +45,14 @@ void set_strides(const CacheShape& shape, uint8_t* base, kvb_pages* p) {
       p->head_stride = dim;
       p->token_stride = heads * dim;
       break;
+    case View::kInline:  // K, its scale, V, its scale
+      p->values = base + dim + 4;
+      p->key_scales = base + dim;
+      p->value_scales = base + 2 * dim + 4;
+      p->token_stride = p->scale_token_stride = 2 * (dim + 4);
+      p->head_stride = p->scale_head_stride = tokens * p->token_stride;
+      p->block_stride = p->scale_block_stride = heads * p->head_stride;
+      break;
   }
 }
 

@@ -11,7 +11,7 @@
 
 namespace kvbudget::kernels::test {
 
-enum class View : uint8_t { kP1, kPackedHnd, kPackedNhd, kSplit };
+enum class View : uint8_t { kP1, kPackedHnd, kPackedNhd, kSplit, kInline };
 
 struct CacheShape {
   int32_t head_dim = 128;

@@ -64,7 +64,7 @@ void fill_args(DecodeCase* c) {
   a.output_type = s.output_type;
   a.query_head_stride = a.output_head_stride = s.cache.head_dim;
   a.query_token_stride = a.output_token_stride = int64_t{s.cache.head_dim} * a.num_query_heads;
-  a.softmax_scale = 1.f / std::sqrt(static_cast<float>(s.cache.head_dim));
+  a.softmax_scale = 1.f / std::sqrt(static_cast<float>(s.cache.head_dim)) / s.data_scale;
   a.soft_cap = s.soft_cap;
   a.window = s.window;
   a.num_threads = 1;
@@ -120,6 +120,8 @@ DecodeCase make_decode_case(const DecodeShape& shape, uint32_t seed) {
   for (size_t s = 0; s < shape.lengths.size(); ++s) {
     Tokens tokens = make_tokens(shape.lengths[s], sized.cache.num_kv_heads, sized.cache.head_dim,
                                 false, seed + 100 + static_cast<uint32_t>(s));
+    for (float& x : tokens.keys) x *= shape.data_scale;
+    for (float& x : tokens.values) x *= shape.data_scale;
     write_sequence(&c, static_cast<int32_t>(s), tokens);
     c.keys.push_back(std::move(tokens.keys));
     c.values.push_back(std::move(tokens.values));

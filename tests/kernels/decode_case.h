@@ -18,6 +18,7 @@ struct DecodeShape {
   int32_t window = 0;
   float soft_cap = 0.f;
   bool sinks = false;
+  float data_scale = 1.f;  ///< of K and V; scores stay what they are
   std::vector<int32_t> lengths = {1000, 17, 16, 15, 1};
 };
 

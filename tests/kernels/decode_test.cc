@@ -87,6 +87,13 @@ TEST_CASE("Decode reads e5m2, 16-bit pages, swizzled pages and vLLM's views") {
       }
     }
   }
+  for (const int32_t dim : {64, 96, 128, 256}) {
+    DecodeShape shape;
+    shape.cache.view = View::kInline;
+    shape.cache.scales = KVB_SCALES_TOKEN_HEAD_F32;
+    shape.cache.head_dim = dim;
+    check_against_reference(shape, "scales inline");
+  }
   for (const int32_t dim : {128, 256}) {
     DecodeShape shape;
     shape.cache.swizzle = 1;

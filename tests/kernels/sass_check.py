@@ -7,7 +7,8 @@ a section .text.NAME of 16-byte instructions whose lower 12 bits name the operat
 attribute 0x2f of .nv.info, by symbol. Bits 73 to 75 of a load are its width (6: 128 bits).
 What must hold for any compiler: no local memory at all, loads of pages as wide as the head dimension
 allows, tensor cores of 16 bits alone. Exact figures are compared only for the compiler that the golden
-file was written with.
+file was written with. The PTX for architectures to come lies in the library as text: no local memory, K
+and V by 16 bytes past the first-level cache.
 """
 
 import collections
@@ -125,11 +126,26 @@ def faults(rows):
             yield f"{where}: {figures[0]} registers, more than {limit}"
 
 
+def ptx_faults(data):
+    modules = [m[0] for m in re.finditer(rb"\.version \d+\.\d+[^\0]*", data) if b".target" in m[0]]
+    decodes = [m for m in modules if b"decode_kernel" in m]
+    if not decodes:
+        yield "no PTX of decode in the library"
+    for module in modules:
+        if re.search(rb"\.local\b", module):
+            yield "PTX: local memory"
+    wide = rb"ld\.global\.nc\.L1::no_allocate\.L2::128B\.v4"
+    for module in decodes:
+        if not re.search(wide, module):
+            yield "PTX: a decode without 128-bit loads past the first-level cache"
+
+
 def main():
     library, golden, compiler = sys.argv[1:4]
     with open(library, "rb") as file:
-        rows = table(file.read())
-    problems = list(faults(rows))
+        data = file.read()
+    rows = table(data)
+    problems = list(faults(rows)) + list(ptx_faults(data))
     if not any(name.startswith("decode<") for name, _ in rows):
         problems.append("no kernel found in the library")
     lines = ["\t".join(("nvcc " + compiler, "arch") + COLUMNS)]
