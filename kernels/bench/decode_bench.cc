@@ -21,6 +21,7 @@
 #include "kernels/common/page_row.h"
 #include "kernels/common/parallel_for.h"
 #include "kernels/decode/decode_cpu.h"
+#include "kernels/mla/decode_mla.h"
 
 using namespace kvbudget::kernels;
 
@@ -231,6 +232,85 @@ void print_row(const Best& best, CpuIsa isa, int32_t group, int32_t threads) {
   std::fflush(stdout);
 }
 
+/// MLA: all heads share each token's 656 bytes, so arithmetic is the only limit.
+class MlaBench {
+ public:
+  MlaBench() {
+    std::mt19937 random(2);
+    std::normal_distribution<float> normal;
+    std::vector<float> latent(size_t{kMlaTokens} * 512), rope(size_t{kMlaTokens} * 64);
+    for (float& x : latent) x = normal(random);
+    for (float& x : rope) x = normal(random);
+    for (uint16_t& x : queries_) x = static_cast<uint16_t>(float_to_bfloat16(normal(random)));
+    std::vector<int64_t> slots;
+    for (int32_t t = 0; t < kMlaTokens; ++t) slots.push_back(t);
+    for (int32_t block = 0; block < kMlaTokens / kMlaBlock; ++block) table_.push_back(block);
+    kvb_mla_args a{};
+    a.struct_bytes = sizeof a;
+    a.abi_version = KVB_ABI_VERSION;
+    a.cache = cache_.data();
+    a.token_stride = kEntry;
+    a.block_stride = kEntry * kMlaBlock;
+    a.num_blocks = kMlaTokens / kMlaBlock;
+    a.block_tokens = kMlaBlock;
+    a.latent = latent.data();
+    a.rope = rope.data();
+    a.latent_stride = 512;
+    a.rope_stride = 64;
+    a.slots = slots.data();
+    a.num_tokens = kMlaTokens;
+    a.type = KVB_FLOAT32;
+    must(kvb_write_mla_cpu(&a, nullptr), "write MLA");
+  }
+
+  void print_row(CpuIsa isa, int32_t heads, int32_t threads) {
+    kvb_decode_mla_args a{};
+    a.struct_bytes = sizeof a;
+    a.abi_version = KVB_ABI_VERSION;
+    a.cache = cache_.data();
+    a.token_stride = kEntry;
+    a.block_stride = kEntry * kMlaBlock;
+    a.num_blocks = kMlaTokens / kMlaBlock;
+    a.block_tokens = kMlaBlock;
+    a.queries = queries_.data();
+    a.output = output_.data();
+    a.query_head_stride = a.query_token_stride = 576;
+    a.output_head_stride = a.output_token_stride = 512;
+    a.block_table = table_.data();
+    a.block_table_stride = static_cast<int64_t>(table_.size());
+    a.lengths = &length_;
+    a.num_sequences = 1;
+    a.num_query_heads = heads;
+    a.query_tokens = 1;
+    a.query_type = KVB_BFLOAT16;
+    a.output_type = KVB_FLOAT32;
+    a.max_length = kMlaTokens;
+    a.softmax_scale = 0.07f;
+    a.num_threads = threads;
+    double best = 1e9;
+    double flops = 0;
+    for (int round = 0; round < kRounds; ++round) {
+      flops = std::max(flops, flop_per_second(fma_loop(isa), threads));
+      best = std::min(best, seconds([&] { must(decode_mla(a, isa), "decode MLA"); }));
+    }
+    const double limit = 2.0 * (576 + 512) * heads * kMlaTokens / flops;
+    std::printf("| %-11s | %3d | %d | %6.2f | %6.2f | %3.0f %% |\n", name(isa), heads, threads,
+                best * 1e3, limit * 1e3, 100 * limit / best);
+    std::fflush(stdout);
+  }
+
+ private:
+  static constexpr int32_t kMlaTokens = 4096;
+  static constexpr int32_t kMlaBlock = 64;
+  static constexpr int64_t kEntry = 656;
+
+  std::vector<uint8_t> cache_ = std::vector<uint8_t>(size_t{kMlaTokens} * kEntry);
+  std::vector<uint16_t> queries_ = std::vector<uint16_t>(128 * 576);
+  std::vector<float> output_ = std::vector<float>(128 * 512);
+  std::vector<int32_t> table_;
+  int32_t length_ = kMlaTokens;
+};
+
 }  // namespace
 
 int main() {
@@ -246,6 +326,14 @@ int main() {
     for (const int32_t threads : {1, 2})
       for (const int32_t group : {1, 4, 8})
         print_row(measure(bench, isa, group, threads), isa, group, threads);
+  }
+  MlaBench mla;
+  std::printf("\nMLA, 4096 tokens\n\n| ISA         | heads | threads | ms | FMA limit | of it |\n");
+  std::printf("|---|---|---|---|---|---|\n");
+  for (const CpuIsa isa : {CpuIsa::kAvx512, CpuIsa::kAvx2}) {
+    if (!cpu_supports(isa)) continue;
+    for (const int32_t threads : {1, 2})
+      for (const int32_t heads : {16, 128}) mla.print_row(isa, heads, threads);
   }
   return 0;
 }
