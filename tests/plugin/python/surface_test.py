@@ -67,6 +67,12 @@ class SurfaceTest(unittest.TestCase):
                 for (_, name), wanted in surface.ATTRIBUTES.items():
                     self.assertEqual(list(wanted), facts["attributes"][name], name)
 
+    def test_a_request_can_be_refused_as_the_clients_mistake(self):
+        for version, facts in SURFACES.items():
+            with self.subTest(version):
+                given = facts["methods"]["VLLMValidationError"]["__init__"]
+                self.assertLessEqual({"message", "parameter", "value"}, set(given))
+
     def test_groups_bound_themselves_by_two_numbers(self):
         for version, facts in SURFACES.items():
             with self.subTest(version):
