@@ -1,14 +1,19 @@
-"""One greedy tenant before all others: each keeps the share that the plan gives it.
+"""One greedy tenant before all others: each keeps the share that the plan gives it, and a
+budget that is lowered or raised under way costs no request.
 
 Eight blocks are one request of the burst; four of them fit.
 """
 
 import collections
+import json
+import time
 
 import engine
 import pytest
 
 LIFE = engine.LIFE_BLOCKS
+BUDGET_FILE = engine.FOLDER / "budget.json"
+LOOK_SECONDS = 1.1  # the file is looked at once a second
 TENANTS = [
     {"name": "greedy", "weight": 1},
     {"name": "modest", "weight": 1, "min_blocks": LIFE},
@@ -18,8 +23,9 @@ TENANTS = [
 
 @pytest.fixture(scope="module")
 def shared():
+    BUDGET_FILE.unlink(missing_ok=True)
     admission = {"mode": "strict", "tenants": TENANTS}
-    with engine.strict({"admission": admission}) as llm:
+    with engine.strict({"admission": admission}, {"budget_file": str(BUDGET_FILE)}) as llm:
         yield llm, engine.Watch(llm)
 
 
@@ -88,3 +94,21 @@ def test_a_maximum_holds_in_an_empty_engine(llm, stock):
     finished, seen = run(llm)
     assert max(s["capped"] for s in seen) == LIFE
     assert_answers(finished, stock, capped=3)
+
+
+def test_a_budget_that_is_lowered_and_raised_costs_no_request(llm, stock):
+    add(llm, "greedy", 8)
+    llm.llm_engine.step()
+    assert reserved(llm) == {"greedy": 3 * LIFE}
+    BUDGET_FILE.write_text(json.dumps({"budget_blocks": 2 * LIFE}))  # one is the modest tenant's
+    time.sleep(LOOK_SECONDS)
+    finished = engine.run(llm, until=lambda: reserved(llm)["greedy"] < 3 * LIFE)
+    assert len(finished) == 3  # nobody lost what it had
+    assert reserved(llm) == {"greedy": LIFE}
+    BUDGET_FILE.unlink()
+    time.sleep(LOOK_SECONDS)
+    llm.llm_engine.step()
+    assert reserved(llm) == {"greedy": 3 * LIFE}
+    finished |= engine.run(llm)
+    tokens = {name: list(output.token_ids) for name, output in finished.items()}
+    assert_answers(tokens, stock, greedy=8)
