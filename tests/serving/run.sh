@@ -6,7 +6,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repository=$1 folder=$2
 shift 2
-if ! environment=$("$here/install.sh" "${XDG_CACHE_HOME:-$HOME/.cache}/kvbudget"); then
+if ! environment=$("$here/install.sh" "${XDG_CACHE_HOME:-${HOME:-$folder}/.cache}/kvbudget"); then
   if [ -n "${CI:-}" ]; then
     echo "failed: the engine cannot be installed"
     exit 1
