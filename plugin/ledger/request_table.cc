@@ -12,11 +12,10 @@ RequestTable::RequestTable(uint32_t most)
   }
 }
 
-// Keys are hashes already, but perhaps somebody's counter: Fibonacci hashing spreads both.
+// Keys are a counter, whose neighbours should lie side by side, or hashes already; high bits are
+// folded in for counters that step in powers of two.
 size_t RequestTable::home(uint64_t key) const {
-  constexpr uint64_t kGolden = 0x9E3779B97F4A7C15;
-  const int bits = std::countr_zero(index_.size());
-  return static_cast<size_t>((key * kGolden) >> (64 - bits));
+  return static_cast<size_t>(key ^ (key >> 20) ^ (key >> 40)) & (index_.size() - 1);
 }
 
 uint32_t RequestTable::find(uint64_t key) const {

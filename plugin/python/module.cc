@@ -146,13 +146,18 @@ class Ledger {
     return index;
   }
 
-  std::pair<uint32_t, uint32_t> admit(uint64_t key, uint32_t tenant, uint64_t blocks,
-                                      int32_t priority, double now) {
-    uint32_t answer = KVB_NEVER;
-    uint32_t reason = 0;
-    check(kvb_request_admit(handle_, key, tenant, blocks, priority, now, &answer, &reason));
-    return {answer, reason};
+  /// The answer alone: a pair would cost more than the ledger itself.
+  uint32_t admit(uint64_t key, uint32_t tenant, uint64_t blocks, double now) {
+    return admit_by_priority(key, tenant, blocks, now, 0);
   }
+  uint32_t admit_by_priority(uint64_t key, uint32_t tenant, uint64_t blocks, double now,
+                             int32_t priority) {
+    uint32_t answer = KVB_NEVER;
+    check(kvb_request_admit(handle_, key, tenant, blocks, priority, now, &answer, &reason_));
+    return answer;
+  }
+  /// Of the last answer that was NEVER.
+  uint32_t reason() const { return reason_; }
 
   /// False where a held request could never have as many.
   bool resize(uint64_t key, uint64_t blocks) {
@@ -254,6 +259,7 @@ class Ledger {
 
   kvb_ledger* handle_ = nullptr;
   kvb_engine engine_{};
+  uint32_t reason_ = 0;
 };
 
 /// The KV cache groups of an engine, for the blocks of a request's whole life.
@@ -303,6 +309,8 @@ NB_MODULE(_core, m) {
       .def("tenant", &Ledger::tenant, nb::arg("name"), nb::arg("weight") = 1.0,
            nb::arg("min_blocks") = 0, nb::arg("max_blocks") = UINT64_MAX)
       .def("admit", &Ledger::admit)
+      .def("admit_by_priority", &Ledger::admit_by_priority)
+      .def_prop_ro("reason", &Ledger::reason)
       .def("resize", &Ledger::resize)
       .def("release", &Ledger::release)
       .def("promote", &Ledger::promote, nb::arg("now"), nb::arg("most") = SIZE_MAX)

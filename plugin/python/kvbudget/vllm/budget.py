@@ -161,15 +161,13 @@ class Budget:
         output_tokens = self._output_tokens(request)
         blocks = self.blocks_needed(request, output_tokens)
         key = next(self._keys)
-        answer, reason = self._ledger.admit(
-            key,
-            self._tenant_of(request),
-            blocks,
-            request.priority if self.pool.by_priority else 0,
-            self._now(),
-        )
+        tenant, now = self._tenant_of(request), self._now()
+        if self.pool.by_priority:
+            answer = self._ledger.admit_by_priority(key, tenant, blocks, now, request.priority)
+        else:
+            answer = self._ledger.admit(key, tenant, blocks, now)
         if answer == NEVER:
-            return answer, self._explain(request, blocks, reason)
+            return answer, self._explain(request, blocks, self._ledger.reason)
         self._known[request.request_id] = _Entry(key, request, blocks, output_tokens)
         self._ids[key] = request.request_id
         return answer, ""
