@@ -13,8 +13,9 @@ namespace kvbudget {
 namespace {
 
 // Labels by which a pod asks for a card or a machine, the most telling first.
-constexpr std::array<std::string_view, 10> kGpuLabels = {
+constexpr std::array<std::string_view, 11> kGpuLabels = {
     "cloud.google.com/gke-accelerator",
+    "run.googleapis.com/accelerator",
     "nvidia.com/gpu.product",
     "amd.com/gpu.product-name",
     "karpenter.k8s.aws/instance-gpu-name",

@@ -1,11 +1,13 @@
 // Shell scripts, and the command line that people give to this program.
 
 #include <array>
+#include <optional>
 #include <string>
 
 #include "lint/read/here_documents.h"
 #include "lint/read/invocation.h"
 #include "lint/read/readers.h"
+#include "lint/read/slurm.h"
 #include "lint/read/template_branches.h"
 #include "lint/read/yaml_template.h"
 
@@ -32,9 +34,11 @@ void read_shell_script(const SourceFile& file, FileContents& out) {
     return;
   }
   const SourceText text(file, {0, static_cast<uint32_t>(file.bytes().size())});
+  const std::optional<Located<std::string>> job_gpu = slurm_gpu(file);
   for (Invocation& invocation : find_invocations_in_script(text, ShellScope())) {
     EngineStart start = start_of(std::move(invocation), "shell", "script");
     start.file = &file;
+    if (!start.gpu.name) start.gpu.name = job_gpu;
     out.starts.push_back(std::move(start));
   }
   add_written_engines(file, here_documents(text), out);

@@ -83,6 +83,27 @@ TEST_CASE("the release of a task is what its set-up pins") {
   }
 }
 
+TEST_CASE("a batch script's card is the one that it asks Slurm for") {
+  const std::pair<const char*, const char*> cases[] = {
+      {"#SBATCH --gres=gpu:h100:8", "h100"},
+      {"#SBATCH --nodes=2 --gres gpu:l40s:4 --time=1:00:00", "l40s"},
+      {"#SBATCH --gpus-per-node=a100-80gb:4", "a100-80gb"},
+      {"#SBATCH -G rtx_4090:2", "rtx_4090"},
+      {"#SBATCH --gres=gpu:h100:8,nvme:1\n#SBATCH --gpus=h100:8", "h100"},
+      {"#SBATCH --gres=gpu:h100:8\n#SBATCH hetjob\n#SBATCH --gres=gpu:a100:8", "?"},
+      {"#SBATCH --gres=gpu:8", "?"},
+      {"#SBATCH --gpus=8", "?"},
+      {"#SBATCH --gres=gpu", "?"},
+      {"# SBATCH --gres=gpu:h100:8", "?"},
+  };
+  for (const auto& [lines, card] : cases) {
+    const SourceFile file("job.sh", std::string("#!/bin/bash\n") + lines + "\nvllm serve m\n");
+    const EngineStart start = only_start(file);
+    INFO(lines);
+    CHECK((start.gpu.name ? start.gpu.name->value : "?") == card);
+  }
+}
+
 TEST_CASE("the image of a task loses its scheme") {
   const SourceFile file("task.yaml",
                         "resources: {image_id: 'docker:vllm/vllm-openai:v0.9.0'}\n"
