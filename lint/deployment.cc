@@ -39,7 +39,12 @@ uint64_t Deployment::local_ranks() const {
          std::max(engine.prefill_context_parallel, 1U) * data;
 }
 
+bool Deployment::divides_over_slices() const {
+  return gpu && gpu->is_slice() && uint64_t{engine.tensor_parallel} * engine.pipeline_parallel > 1;
+}
+
 bool Deployment::lacks_gpus() const {
+  if (divides_over_slices() && !spans_other_machines()) return true;
   return gpu_count != 0 && !spans_other_machines() && local_ranks() > gpu_count;
 }
 

@@ -77,7 +77,9 @@ struct Deployment {
   uint64_t local_ranks() const;
   /// Further ranks run on machines that the file says nothing about.
   bool spans_other_machines() const;
-  /// Fewer GPUs are given than ranks run here.
+  /// Ranks of one model over slices of a card, of which each process sees one.
+  bool divides_over_slices() const;
+  /// Fewer GPUs are given, or seen, than ranks run here.
   bool lacks_gpus() const;
   /// Place of a setting's value, or the command itself when the setting is a default.
   Location where_of(std::string_view setting) const;
@@ -94,8 +96,8 @@ struct Deployment {
   /// the default of 256 Llama 3.2 Vision ran out of memory on cards that hold it four times (issues
   /// 9445, 10034).
   bool profiles_every_sequence() const;
-  /// Share of the blocks that stays free at admission: `watermark` came with 0.24 and is 0 unless it
-  /// is set; before, V1 kept none.
+  /// Share of the blocks that stays free at admission: `watermark` came with 0.24 and is 0 unless
+  /// it is set; before, V1 kept none.
   double watermark() const;
 
   void add_missing(std::string what, std::string detail, std::string hint) {

@@ -261,8 +261,9 @@ void find_estimate(Deployment& d) {
   d.estimate = memory::estimate(*d.shape, d.engine, d.card());
   std::string refused = d.version_assumed ? "" : refused_by_parser(d);
   if (refused.empty() && d.lacks_gpus()) {
-    refused = std::to_string(d.local_ranks()) + " ranks need as many GPUs, there are " +
-              std::to_string(d.gpu_count);
+    refused = std::to_string(d.local_ranks()) + " ranks need as many GPUs, " +
+              (d.divides_over_slices() ? "a process sees one MIG slice"
+                                       : "there are " + std::to_string(d.gpu_count));
   }
   if (refused.empty()) return;
   d.estimate->verdict = memory::Verdict::kRefuses;

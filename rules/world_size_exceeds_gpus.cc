@@ -23,6 +23,7 @@ std::string product_text(const memory::EngineSettings& e, uint64_t ranks) {
 void check(const Deployment& d, Reporter& reporter) {
   if (!d.lacks_gpus()) return;
   const uint64_t ranks = d.local_ranks();
+  const bool slices = d.divides_over_slices();
   constexpr const char* kNames[] = {"tensor-parallel-size", "pipeline-parallel-size",
                                     "data-parallel-size"};
   Location where = d.start.where;
@@ -32,12 +33,14 @@ void check(const Deployment& d, Reporter& reporter) {
       break;
     }
   }
-  Diagnostic& finding =
-      reporter.report(where, product_text(d.engine, ranks) + " needs " + std::to_string(ranks) +
-                                 " GPUs, the engine gets " + std::to_string(d.gpu_count));
-  const bool heads_fit = !d.shape || memory::heads_divide(*d.shape, d.gpu_count);
+  Diagnostic& finding = reporter.report(
+      where, product_text(d.engine, ranks) + " needs " + std::to_string(ranks) + " GPUs, " +
+                 (slices ? "of MIG slices a process sees one"
+                         : "the engine gets " + std::to_string(d.gpu_count)));
+  const uint32_t seen = slices ? 1 : d.gpu_count;
+  const bool heads_fit = !d.shape || memory::heads_divide(*d.shape, seen);
   if (ranks == d.engine.tensor_parallel && heads_fit) {
-    propose_value(d, "tensor-parallel-size", std::to_string(d.gpu_count), finding);
+    propose_value(d, "tensor-parallel-size", std::to_string(seen), finding);
   }
   if (d.gpu_count_where)
     finding.notes.push_back({"the number of GPUs is set here", d.gpu_count_where});
@@ -62,7 +65,7 @@ come.
 ## How it is computed
 The product of the sizes against the container's GPU limit, the compose file's device count or ids, `--gpus`,
 the machine type, or `CUDA_VISIBLE_DEVICES` where that is less; times the nodes where a LeaderWorkerSet spans
-several. Silent where the ranks live elsewhere: Ray, headless workers, `--nnodes`.
+several. Of MIG slices a process sees one, whatever number the container gets. Silent where the ranks live elsewhere: Ray, headless workers, `--nnodes`.
 
 ## Fix
 A GPU limit of the product, or smaller sizes.
@@ -71,7 +74,7 @@ A GPU limit of the product, or smaller sizes.
 All.
 
 ## References
-vllm/config/parallel.py; vLLM issues 8908, 15217.
+vllm/config/parallel.py; NVIDIA's MIG user guide, "Application Considerations"; vLLM issues 8908, 15217.
 )md",
     .bad = R"yaml(
 apiVersion: v1

@@ -109,3 +109,11 @@ TEST_CASE("GPUs beyond the ranks are idle") {
       {{kH100, "0.19.0", kDense, {"--tensor-parallel-size=$(TP)"}, 4}, {}},
   });
 }
+
+TEST_CASE("a model cannot be divided over slices of a card") {
+  constexpr const char* kSlice = "NVIDIA-A100-SXM4-80GB-MIG-3g.40gb";
+  constexpr const char* kQwen = "Qwen/Qwen2.5-7B-Instruct";
+  test::check_fired("KVB305",
+                    {{{kSlice, "0.19.0", kQwen, {"--tensor-parallel-size=2"}, 2}, {"KVB305"}},
+                     {{kSlice, "0.19.0", kQwen, {}, 1}, {}}});
+}
