@@ -10,8 +10,6 @@
 
 #include <math.h>
 
-#include <type_traits>
-
 #include "kernels/decode/add_values.h"
 #include "kernels/decode/score_rows.h"
 #include "kernels/decode/vector_math.h"
@@ -189,13 +187,18 @@ struct Loop {
   }
 };
 
-/// work(Loop) for the loop of these pages.
+template <class L>
+struct Chosen {
+  using Loop = L;
+};
+
+/// work(Chosen) for the loop of these pages.
 template <class V, ElementType kType, typename Work>
 static void with_dim(const kvb_pages& pages, const Work& work) {
   if (pages.head_dim == 128 && pages.swizzle == 0)
-    work(static_cast<Loop<V, kType, 128>*>(nullptr));
+    work(Chosen<Loop<V, kType, 128>>{});
   else
-    work(static_cast<Loop<V, kType, 0>*>(nullptr));
+    work(Chosen<Loop<V, kType, 0>>{});
 }
 
 template <class V, typename Work>
@@ -210,14 +213,13 @@ static void with_loop(const kvb_pages& pages, const Work& work) {
 
 template <class V>
 static void run_loop(const kvb_pages& pages, const DecodeRange* ranges, int32_t count) {
-  with_loop<V>(pages, [&](auto* loop) { loop->run(pages, ranges, count); });
+  with_loop<V>(pages, [&](auto chosen) { decltype(chosen)::Loop::run(pages, ranges, count); });
 }
 
 template <class V>
 static void order_queries(const kvb_pages& pages, const float* from, int32_t rows, float* to) {
-  with_loop<V>(pages, [&](auto* loop) {
-    using Score = typename std::remove_pointer<decltype(loop)>::type::Score;
-    Score::order(from, pages.head_dim, rows, to);
+  with_loop<V>(pages, [&](auto chosen) {
+    decltype(chosen)::Loop::Score::order(from, pages.head_dim, rows, to);
   });
 }
 
