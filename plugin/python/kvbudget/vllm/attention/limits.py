@@ -24,8 +24,7 @@ def engine_problems(vllm_config):
     return found
 
 
-def layer_problems(num_heads, num_kv_heads, head_size, attn_type, alibi_slopes, others=()):
-    """`others`: arguments of the layer that are not known here and set."""
+def layer_problems(num_heads, num_kv_heads, head_size, attn_type, alibi_slopes):
     found = []
     if attn_type != "decoder":
         found.append(f"attention of type {attn_type}")
@@ -36,7 +35,6 @@ def layer_problems(num_heads, num_kv_heads, head_size, attn_type, alibi_slopes, 
     if num_heads > MOST_HEADS_IN_GROUP * num_kv_heads:
         group = num_heads // num_kv_heads
         found.append(f"{group} query heads for each KV head (at most {MOST_HEADS_IN_GROUP})")
-    found += [f"the layer's {name}" for name in others]
     return found
 
 
