@@ -3,9 +3,9 @@
 //
 // A power of two makes every multiplication exact and takes one byte. On average over elements it
 // costs no accuracy (e4m3 is scale-free inside its range), but a float makes the largest element
-// exact, and keys often have one dimension that outweighs the rest: on SmolLM2-135M it cuts the
-// loss of perplexity to a third (docs/attention.md). Infinities and NaN do not take part in the
-// maximum: an infinity saturates, the rest of its row keeps its precision.
+// exact, and keys often have one dimension that outweighs the rest: on SmolLM2-135M it halves
+// the loss of perplexity (docs/attention.md). Infinities and NaN do not take part in the maximum:
+// an infinity saturates, the rest of its row keeps its precision.
 #pragma once
 
 #include "kernels/common/float_bits.h"
