@@ -68,9 +68,11 @@ struct ScoreRows {
            V::template key_element<kType>(in_piece / V::kWidth, in_piece % V::kWidth, element);
   }
 
+  /// Not inlined: among other values the sums would not keep their registers.
   template <int kRows, int kGroups>
-  static KVB_HD void score_by_dimension(const Rows& pages, const Step& step, const float* queries,
-                                        F (*totals)[kRows]) {
+  static __attribute__((noinline)) void score_by_dimension(const Rows& pages, const Step& step,
+                                                           const float* queries,
+                                                           F (*totals)[kRows]) {
     constexpr int kSums = kRows * kGroups;
     constexpr int kChains = kSums >= 8 ? 1 : 8 / kSums > 4 ? 4 : 8 / kSums;
     constexpr int kOperands = Rows::kUnitElements / V::kKeyElements;
@@ -86,7 +88,7 @@ struct ScoreRows {
       int64_t shift[8];
       pages.shifts(unit, shift);
       const float* q = queries + unit * kOperands * kRows;
-      F first[kOperands];
+      F first[kGroups == 2 ? kOperands : 1];
       if constexpr (kGroups == 2)
         V::template transpose<kType>(step.tiles[0], stride, shift,
                                      [&](int d, F key) { first[d] = key; });
