@@ -53,7 +53,7 @@ def measure(setup, arguments):
 
     context, count = arguments.context, arguments.sequences
     blocks = count * (context + arguments.steps + MARGIN_TOKENS)
-    prompt = {"prompt_token_ids": [3 + (i * i * 7 + i) % 8000 for i in range(context)]}
+    prompt = {"prompt_token_ids": [3 + (i * i * 7 + i) % 500 for i in range(context)]}
     with engines.engine(
         setup,
         arguments,
@@ -67,8 +67,9 @@ def measure(setup, arguments):
         sampling = SamplingParams(temperature=0, max_tokens=arguments.steps, ignore_eos=True)
         llm.llm_engine.add_request("0", prompt, sampling)
         scheduler = llm.llm_engine.engine_core.engine_core.scheduler
+        (first,) = scheduler.requests.values()
         prompt_steps = []
-        while scheduler.requests["0"].num_computed_tokens < context:
+        while first.num_computed_tokens < context:
             prompt_steps.append(step(llm, watch))
         for i in range(1, count):
             llm.llm_engine.add_request(str(i), prompt, sampling)
