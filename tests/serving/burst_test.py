@@ -5,7 +5,6 @@ from unittest import mock
 import async_scheduling
 import engine
 import lora
-import pytest
 from vllm.lora.request import LoRARequest
 from vllm.platforms.cpu import CpuPlatform
 
@@ -76,19 +75,17 @@ def test_strict_mode_with_prompts_in_chunks(stock, watched):
         assert_guarded(llm, "chunked prefill", chunked)
 
 
-@pytest.mark.parametrize("caching", [False, True], ids=["async", "async with prefix caching"])
-def test_strict_mode_with_async_scheduling(caching, stock, watched, request):
-    arguments = {"async_scheduling": True, "enable_prefix_caching": caching}
-    with async_scheduling.allowed():
-        with engine.stock(**arguments) as llm:
-            assert type(engine.scheduler_of(llm)).__name__ == "AsyncScheduler"
-            assert llm.llm_engine.engine_core.engine_core.batch_queue_size == 2
-            ahead = engine.burst(llm)
-        assert ahead == stock
-        with engine.strict(**arguments) as llm:
+def test_strict_mode_with_async_scheduling(stock, watched):
+    with async_scheduling.allowed(), engine.stock(async_scheduling=True) as llm:
+        assert type(engine.scheduler_of(llm)).__name__ == "AsyncScheduler"
+        assert llm.llm_engine.engine_core.engine_core.batch_queue_size == 2
+        assert engine.burst(llm) == stock
+    for name, caching in {"async": False, "async, prefix caching": True}.items():
+        arguments = {"async_scheduling": True, "enable_prefix_caching": caching}
+        with async_scheduling.allowed(), engine.strict(**arguments) as llm:
             assert type(engine.scheduler_of(llm)).__name__ == "BudgetAsyncScheduler"
             watched(llm)
-            assert_guarded(llm, request.node.callspec.id, ahead)
+            assert_guarded(llm, name, stock)
 
 
 def test_strict_mode_with_an_adapter(stock, watched):
