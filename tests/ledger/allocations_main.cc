@@ -1,12 +1,11 @@
-// The ledger takes its memory once: operator new of this program counts its calls.
+// A program of its own, without sanitizers, whose operator new counts its calls: the ledger takes
+// its memory once, and no call of the hot path allocates.
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <vector>
 
 #include "plugin/ledger/ledger.h"
-#include "tests/support/catch.h"
-
-using namespace kvbudget;
 
 namespace {
 
@@ -23,7 +22,8 @@ uint64_t allocations = 0;
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
-TEST_CASE("no call of the hot path allocates") {
+int main() {
+  using namespace kvbudget;
   ledger::Limits limits;
   limits.capacity_blocks = 1'000;
   limits.budget_blocks = 1'000;
@@ -36,17 +36,20 @@ TEST_CASE("no call of the hot path allocates") {
   uint64_t promoted = 0;
   uint64_t stale = 0;
   for (uint64_t key = 0; key < 10'000; ++key) {
-    ledger.admit(key, 0, 1 + key % 30, 0, static_cast<double>(key));
+    const auto now = static_cast<double>(key);
+    ledger.admit(key, 0, 1 + key % 30, 0, now);
     ledger.reconcile(key % 1'000, 10);
-    promoted += ledger.promote(keys, static_cast<double>(key));
+    promoted += ledger.promote(keys, now);
     ledger.resize(key, 5);
     ledger.next_held(keys);
-    stale += ledger.reject_stale(rejected, static_cast<double>(key));
+    stale += ledger.reject_stale(rejected, now);
     const uint64_t done = key / 2;
     ledger.release({&done, 1});
     ledger.statistics();
   }
-  CHECK(allocations == before);
-  CHECK(promoted > 0);
-  CHECK(stale > 0);
+  const uint64_t during = allocations - before;
+  std::printf("%llu allocations before, %llu during 10,000 requests; %llu promoted, %llu stale\n",
+              static_cast<unsigned long long>(before), static_cast<unsigned long long>(during),
+              static_cast<unsigned long long>(promoted), static_cast<unsigned long long>(stale));
+  return before > 0 && during == 0 && promoted > 0 && stale > 0 ? 0 : 1;
 }
