@@ -10,19 +10,14 @@ import itertools
 import logging
 import time
 
-from kvbudget import _core
 from kvbudget._core import HOLD, NEVER, Ledger, OutputLengths, reason_text
-from kvbudget.vllm import settings, tenants
+from kvbudget.vllm import segment, settings, tenants
 
 _logger = logging.getLogger("vllm.kvbudget")
 
 _NO_MAXIMUM = 2**64 - 1
 _MOST_TENANTS = 64  # of the ledger
-_ENGINE_MODES = {
-    "optimistic": _core.ENGINE_OPTIMISTIC,
-    "strict": _core.ENGINE_STRICT,
-    "observe": _core.ENGINE_OBSERVE,
-}
+_ENGINE_MODES = {name: mode for mode, name in segment.MODES.items()}
 
 
 def explain(reason, prompt_tokens, max_tokens, blocks, budget_blocks):
