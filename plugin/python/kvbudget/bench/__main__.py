@@ -5,6 +5,7 @@ where vLLM for CPUs and this package are installed.
 """
 
 import argparse
+import json
 import pathlib
 
 
@@ -31,7 +32,9 @@ def main():
         from kvbudget.bench import accuracy as measurement
     else:
         from kvbudget.bench import attention as measurement
-    measurement.run(arguments)
+    rows = measurement.run(arguments)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(rows, indent=1) + "\n")
 
 
 main()

@@ -9,7 +9,6 @@ opening of "As You Like It" (William Shakespeare) and of "Paradise Lost" (John M
 in the public domain, from the texts of the Canterbury corpus (Project Gutenberg).
 """
 
-import json
 import math
 import pathlib
 
@@ -123,5 +122,4 @@ def run(arguments):
             f"{token_bytes} bytes a token, {num_blocks} blocks",
             flush=True,
         )
-    if arguments.json:
-        arguments.json.write_text(json.dumps(rows, indent=1) + "\n")
+    return rows

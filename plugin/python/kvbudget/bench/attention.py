@@ -1,7 +1,6 @@
 """How long a step spends inside attention with FP8 pages, beside vLLM's own attention on 16 bits, and how
 long the whole step takes. All sequences share one prompt, whose blocks each then has in its cache."""
 
-import json
 import statistics
 import time
 
@@ -97,5 +96,4 @@ def run(arguments):
             f"attention {row['prompt_attention_s']:.1f} s",
             flush=True,
         )
-    if arguments.json:
-        arguments.json.write_text(json.dumps(rows, indent=1) + "\n")
+    return rows
