@@ -55,3 +55,11 @@ def watched():
     yield watch
     for one in watches:
         one.check()
+
+
+@pytest.fixture
+def llm(shared):
+    """The engine that a module's tests share, and its watch: idle and exact again after every test."""
+    yield shared[0]
+    engine.assert_idle(shared[0])
+    shared[1].check()

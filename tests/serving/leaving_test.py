@@ -18,14 +18,6 @@ def shared():
 
 
 @pytest.fixture
-def llm(shared):
-    """Idle and exact again after every test."""
-    yield shared[0]
-    engine.assert_idle(shared[0])
-    shared[1].check()
-
-
-@pytest.fixture
 def busy(llm):
     """Three requests run, three are held: r0 to r5, those of the burst."""
     for i in range(6):

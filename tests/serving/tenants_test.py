@@ -29,13 +29,6 @@ def shared():
         yield llm, engine.Watch(llm)
 
 
-@pytest.fixture
-def llm(shared):
-    yield shared[0]
-    engine.assert_idle(shared[0])
-    shared[1].check()
-
-
 def add(llm, tenant, count):
     for i in range(count):
         engine.add(llm, f"{tenant} {i}", i, extra_args={"kvbudget_tenant": tenant})
