@@ -1,24 +1,21 @@
 """What an admission costs, and what the budget adds to a scheduler step of a real vLLM.
 
-    step_bench.py FOLDER
-
 The step is compared with the stock scheduler's. No model runs: it is schedule() and
 update_from_output() with tokens made up here. Both schedulers serve the same 256 requests and take
 their steps in turn, in one process; CPU time is compared pair by pair, so that a busy machine disturbs
-little. FOLDER gets a small model's configuration and a plan."""
+little. Model and plan are those of the tests."""
 
 import dataclasses
 import gc
-import json
-import pathlib
 import statistics
-import sys
 import time
 
+import engine
 import kvbudget.vllm
 import ledger_bench
+import model
 import torch
-from vllm import SamplingParams, __version__
+from vllm import SamplingParams
 from vllm.engine.arg_utils import EngineArgs
 from vllm.v1.core.sched.async_scheduler import AsyncScheduler
 from vllm.v1.core.sched.scheduler import Scheduler
@@ -33,46 +30,7 @@ LIFE_BLOCKS = (PROMPT_TOKENS + OUTPUT_TOKENS) // BLOCK_TOKENS
 BLOCKS = REQUESTS * (LIFE_BLOCKS + 1) + 1
 WARM_UP, STEPS = 64, 512
 STEP_SECONDS = 0.005
-LAYERS, KV_HEADS, HEAD_SIZE = 4, 4, 32
-
-
-def write_model(folder):
-    config = {
-        "architectures": ["LlamaForCausalLM"],
-        "model_type": "llama",
-        "hidden_size": 256,
-        "intermediate_size": 512,
-        "num_hidden_layers": LAYERS,
-        "num_attention_heads": 8,
-        "num_key_value_heads": KV_HEADS,
-        "head_dim": HEAD_SIZE,
-        "vocab_size": 512,
-        "max_position_embeddings": 4096,
-        "torch_dtype": "float32",
-    }
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.json").write_text(json.dumps(config))
-
-
-def write_plan(folder, spec):
-    plan = {
-        "schema": 1,
-        "model": str(folder),
-        "engine": {"name": "vllm", "versions": [__version__.split("+")[0]]},
-        "parallel": {"tp": 1, "pp": 1, "dp": 1},
-        "dtype": "float32",
-        "kv_cache_dtype": "auto",
-        "block_size": BLOCK_TOKENS,
-        "bytes_per_block": LAYERS * spec.page_size_bytes,
-        "num_blocks": BLOCKS,
-        "usable_blocks": BLOCKS - 1,
-        "max_model_len": 4096,
-        "max_num_seqs": REQUESTS,
-        "admission": {"mode": "strict", "max_pending": 0, "max_hold_seconds": 0, "tenants": []},
-    }
-    path = folder / "plan.json"
-    path.write_text(json.dumps(plan))
-    return str(path)
+MAX_MODEL_LEN = 4096
 
 
 def tensors(spec, layers):
@@ -119,24 +77,36 @@ def step(scheduler):
     return seconds + time.thread_time() - started
 
 
-def main(folder):
+def main():
     ledger_bench.main()
-    write_model(folder)
+    folder = engine.FOLDER / "model"
+    model.make(folder)
     spec = FullAttentionSpec(
-        block_size=BLOCK_TOKENS, num_kv_heads=KV_HEADS, head_size=HEAD_SIZE, dtype=torch.float32
+        block_size=BLOCK_TOKENS,
+        num_kv_heads=model.CONFIG["num_key_value_heads"],
+        head_size=model.CONFIG["head_dim"],
+        dtype=torch.float32,
     )
-    layers = [f"layer{i}" for i in range(LAYERS)]
+    layers = [f"layer{i}" for i in range(model.CONFIG["num_hidden_layers"])]
     cache = KVCacheConfig(
         num_blocks=BLOCKS,
         kv_cache_tensors=tensors(spec, layers),
         kv_cache_groups=[KVCacheGroupSpec(layers, spec)],
     )
-    setting = {"plan": write_plan(folder, spec), "share": "/kvbudget-step-bench"}
+    plan = engine.write_plan(
+        block_size=BLOCK_TOKENS,
+        bytes_per_block=len(layers) * spec.page_size_bytes,
+        num_blocks=BLOCKS,
+        usable_blocks=BLOCKS - 1,
+        max_model_len=MAX_MODEL_LEN,
+        max_num_seqs=REQUESTS,
+    )
+    setting = {"plan": plan, "share": "/kvbudget-step-bench"}
     config = EngineArgs(
         model=str(folder),
         skip_tokenizer_init=True,
         dtype="float32",
-        max_model_len=4096,
+        max_model_len=MAX_MODEL_LEN,
         max_num_seqs=REQUESTS,
         block_size=BLOCK_TOKENS,
         num_gpu_blocks_override=BLOCKS,
@@ -170,4 +140,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]))
+    main()
