@@ -12,12 +12,11 @@ namespace {
 // The largest cache that starts at the pessimistic end, in whole MiB; 0 where the length does not
 // fit into it.
 uint64_t largest_cache(const Deployment& d) {
-  constexpr uint64_t kMiB = memory::kGiB / 1024;
   const memory::Estimate& e = *d.estimate;
   const memory::GpuMemory card = d.card();
   const uint64_t total = card.low_bytes == 0 ? card.total_bytes : card.low_bytes;
   const uint64_t taken = memory::add(e.used.high, e.outside.high);
-  const uint64_t fits = memory::less(total, taken) / kMiB * kMiB;
+  const uint64_t fits = memory::less(total, taken) / memory::kMiB * memory::kMiB;
   if (fits == 0) return 0;
   const auto change = [&](memory::EngineSettings& s) { s.kv_cache_memory_bytes = fits; };
   return what_if(d, change).obstacle == memory::Obstacle::kNone ? fits : 0;
