@@ -92,8 +92,10 @@ class CpuBuilder(CPUAttentionMetadataBuilder):
 class CpuImpl(CPUAttentionBackendImpl):
     def __init__(self, num_heads, head_size, scale, num_kv_heads, alibi_slopes, sliding_window,
                  kv_cache_dtype, *args, **kwargs):
+        # Up to 0.28 it refuses FP8 here without AVX-512.
         super().__init__(num_heads, head_size, scale, num_kv_heads, alibi_slopes, sliding_window,
-                         kv_cache_dtype, *args, **kwargs)
+                         "auto" if kv_cache_dtype in FORMATS else kv_cache_dtype, *args, **kwargs)
+        self.kv_cache_dtype = kv_cache_dtype
         self.kvb = None  # a layer of vLLM's own
         if kv_cache_dtype in FORMATS:
             self.kvb = Fp8Layer(
