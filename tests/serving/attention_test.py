@@ -1,6 +1,6 @@
 """Attention on FP8 pages inside a real engine, on a machine that has AVX2 and no more: prompts in
 chunks, cached prefixes and mixed batches, each output compared with the definition over the very
-bytes of the pages.
+bytes of the pages; a checkpoint's own scales; and compiled graphs.
 
     attention_test.py FOLDER [KVBUDGET]    a folder for the model; the program, for plans
 """
@@ -24,9 +24,10 @@ os.environ |= {
 import avx2  # noqa: E402  # before vLLM asks
 import model  # noqa: E402
 import torch  # noqa: E402
-from attention_reference import attend_batch  # noqa: E402
+from attention_reference import attend_batch, read_cells  # noqa: E402
 from vllm import LLM, SamplingParams, __version__  # noqa: E402
 from vllm.distributed import cleanup_dist_env_and_memory  # noqa: E402
+from vllm.model_executor.models.llama import LlamaDecoderLayer  # noqa: E402
 from vllm.v1.attention import selector  # noqa: E402
 
 from kvbudget import _kernels  # noqa: E402
@@ -35,25 +36,33 @@ from kvbudget.vllm.plan import bytes_per_block  # noqa: E402
 
 FOLDER = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else "build/attention").resolve()
 PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 else None
+os.environ["VLLM_CACHE_ROOT"] = str(FOLDER / "compiled")
 BLOCK_TOKENS, MAX_MODEL_LEN, CACHE_BYTES = 32, 512, 4 << 20
 LAYERS, KV_HEADS, HEAD_SIZE = 2, 2, 64
 FP8 = ("fp8", "fp8_per_token_head")
 
 
-def engine(kv_cache_dtype, **arguments):
+SHAPE = {
+    "num_hidden_layers": LAYERS,
+    "num_attention_heads": 2 * KV_HEADS,
+    "num_key_value_heads": KV_HEADS,
+    "head_dim": HEAD_SIZE,
+}
+
+
+def engine(kv_cache_dtype, model="model", **arguments):
     return LLM(
-        model=str(FOLDER / "model"),
+        model=str(FOLDER / model),
         kv_cache_dtype=kv_cache_dtype,
         max_model_len=MAX_MODEL_LEN,
         max_num_seqs=8,
         block_size=BLOCK_TOKENS,
         kv_cache_memory_bytes=CACHE_BYTES,
-        enforce_eager=True,
         enable_prefix_caching=True,
         enable_chunked_prefill=True,
         max_num_batched_tokens=64,
         disable_log_stats=False,
-        **({"dtype": "bfloat16"} | arguments),
+        **({"dtype": "bfloat16", "enforce_eager": True} | arguments),
     )
 
 
@@ -105,16 +114,62 @@ class Watched:
         self.pieces.update(batch.query_starts.diff().tolist())
 
 
+class Calls:
+    """Counts the calls of a method while it is entered, and looks at each when it is over."""
+
+    def __init__(self, owner, name, look=lambda *_: None):
+        self.owner, self.name, self.look = owner, name, look
+        self.count = 0
+
+    def __enter__(self):
+        self.method = getattr(self.owner, self.name)
+
+        def call(*arguments, **keywords):
+            result = self.method(*arguments, **keywords)
+            self.count += 1
+            self.look(*arguments)
+            return result
+
+        setattr(self.owner, self.name, call)
+        return self
+
+    def __exit__(self, *_):
+        setattr(self.owner, self.name, self.method)
+
+
+def scales_of(strategy):
+    """[layers, keys and values, 1 or KV heads]: all different and no powers of two."""
+    count = 1 if strategy == "tensor" else KV_HEADS
+    return 0.03 + 0.01 * torch.arange(LAYERS * 2 * count).view(LAYERS, 2, count)
+
+
+def make_scaled(strategy):
+    """The model with static scales as llm-compressor writes them; returns its folder's name."""
+    scheme = {"type": "float", "num_bits": 8, "symmetric": True, "dynamic": False}
+    tensors = {}
+    for layer, scales in enumerate(scales_of(strategy)):
+        for name, scale in zip("kv", scales):
+            shape = scale if strategy == "tensor" else scale.view(-1, 1, 1)
+            tensors[f"model.layers.{layer}.self_attn.{name}_scale"] = shape.to(torch.bfloat16)
+    model.make(
+        FOLDER / strategy,
+        tensors,
+        **SHAPE,
+        quantization_config={
+            "quant_method": "compressed-tensors",
+            "format": "float-quantized",
+            "config_groups": {},
+            "ignore": ["lm_head"],
+            "kv_cache_scheme": scheme | {"strategy": strategy},
+        },
+    )
+    return strategy
+
+
 class AttentionTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        model.make(
-            FOLDER / "model",
-            num_hidden_layers=LAYERS,
-            num_attention_heads=2 * KV_HEADS,
-            num_key_value_heads=KV_HEADS,
-            head_dim=HEAD_SIZE,
-        )
+        model.make(FOLDER / "model", **SHAPE)
 
     def test_a_without_the_plugin_the_engine_refuses_fp8_on_this_machine(self):
         with self.assertRaisesRegex(Exception, "AVX-512"):
@@ -186,7 +241,57 @@ class AttentionTest(unittest.TestCase):
         finally:
             close(llm)
 
-    def test_d_refuses_what_it_cannot_serve(self):
+    def test_d_takes_a_checkpoints_own_scales(self):
+        """Also where the checkpoint asks for FP8 and the command line leaves it to that."""
+        for strategy, kv_cache_dtype in (("tensor", "fp8"), ("attn_head", "auto")):
+            with self.subTest(strategy):
+                llm = engine(kv_cache_dtype, make_scaled(strategy))
+                try:
+                    self.serve(llm)
+                    self.check_scales(llm, scales_of(strategy))
+                finally:
+                    close(llm)
+
+    def check_scales(self, llm, scales):
+        """What is written comes back with the scales of the checkpoint, and not with those of 1."""
+        from kvbudget.vllm.attention.cpu import CpuImpl
+
+        def look(impl, layer, key, value, kv_cache, slots):
+            own = scales[int(layer.layer_name.split(".")[2])].to(torch.bfloat16).float()
+            cells = read_cells(kv_cache, HEAD_SIZE, *own)
+            for found, right in zip(cells, (key, value)):
+                rows = found.transpose(1, 2).flatten(0, 1)[slots]
+                error = (rows - right[: len(slots)]).norm() / right[: len(slots)].norm()
+                self.assertLess(float(error), 0.04)
+
+        with Calls(CpuImpl, "do_kv_cache_update", look) as writes:
+            sampling = SamplingParams(temperature=0, max_tokens=4, ignore_eos=True)
+            llm.generate([prompt(9, 90)], sampling, use_tqdm=False)
+        self.assertEqual(writes.count, (2 + 3) * LAYERS)
+
+    def test_e_compiled_graphs_answer_as_the_eager_engine_does(self):
+        """Graphs are vLLM's default; on CPUs, one of the whole model that calls attention. The layer's
+        own Python runs in the eager engine alone."""
+        answers, calls = [], []
+        for eager in (True, False):
+            llm = engine("fp8_per_token_head", dtype="float32", enforce_eager=eager)
+            try:
+                sampling = SamplingParams(temperature=0, max_tokens=24, ignore_eos=True)
+                prompts = [prompt(0, 5), prompt(1, 150), prompt(2, 33)]
+                with Calls(LlamaDecoderLayer, "forward") as layers, Watched() as watched:
+                    outputs = llm.generate(prompts, sampling, use_tqdm=False)
+                answers.append([list(o.outputs[0].token_ids) for o in outputs])
+                calls.append(layers.count)
+                self.assertGreater(watched.steps, 24 * LAYERS)
+                self.assertLess(watched.worst, 1e-5)
+            finally:
+                close(llm)
+        self.assertEqual(answers[0], answers[1])
+        self.assertGreater(calls[0], 24 * LAYERS)
+        self.assertEqual(calls[1], 0)
+
+    def test_f_refuses_what_it_cannot_serve(self):
+        """Last, since vLLM keeps a connector that it has made."""
         from vllm.config import KVTransferConfig
 
         connector = KVTransferConfig(kv_connector="ExampleConnector", kv_role="kv_both")

@@ -72,8 +72,8 @@ def _tokenizer():
     return tokenizer
 
 
-def make(folder, **changes):
-    """`changes`: keys of the configuration that are to be others."""
+def make(folder, tensors=None, **changes):
+    """`tensors`: more of them, by name; `changes`: keys of the configuration that are to be others."""
     config = CONFIG | changes
     folder.mkdir(parents=True, exist_ok=True)
     if (folder / "model.safetensors").exists():
@@ -91,4 +91,4 @@ def make(folder, **changes):
         )
     )
     (folder / "config.json").write_text(json.dumps(config))
-    save_file(_weights(config), str(folder / "model.safetensors"), metadata={"format": "pt"})
+    save_file(_weights(config) | (tensors or {}), str(folder / "model.safetensors"), metadata={"format": "pt"})
