@@ -13,10 +13,8 @@ namespace {
 // fit into it.
 uint64_t largest_cache(const Deployment& d) {
   const memory::Estimate& e = *d.estimate;
-  const memory::GpuMemory card = d.card();
-  const uint64_t total = card.low_bytes == 0 ? card.total_bytes : card.low_bytes;
   const uint64_t taken = memory::add(e.used.high, e.outside.high);
-  const uint64_t fits = memory::less(total, taken) / memory::kMiB * memory::kMiB;
+  const uint64_t fits = memory::less(d.card().lowest(), taken) / memory::kMiB * memory::kMiB;
   if (fits == 0) return 0;
   const auto change = [&](memory::EngineSettings& s) { s.kv_cache_memory_bytes = fits; };
   return what_if(d, change).obstacle == memory::Obstacle::kNone ? fits : 0;

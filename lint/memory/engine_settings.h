@@ -91,6 +91,9 @@ struct GpuMemory {
   /// Lowest and highest total seen on such cards; 0 where the total is known exactly.
   uint64_t low_bytes = 0;
   uint64_t high_bytes = 0;
+
+  uint64_t lowest() const { return low_bytes == 0 ? total_bytes : low_bytes; }
+  uint64_t highest() const { return high_bytes == 0 ? total_bytes : high_bytes; }
 };
 
 }  // namespace kvbudget::memory

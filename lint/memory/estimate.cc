@@ -79,10 +79,8 @@ std::vector<Term> terms_of(const ModelShape& model, const EngineSettings& settin
 
 // The budget's own range, from the totals that such cards report.
 Interval budget_of(const EngineSettings& settings, const GpuMemory& gpu) {
-  const uint64_t low = gpu.low_bytes == 0 ? gpu.total_bytes : gpu.low_bytes;
-  const uint64_t high = gpu.high_bytes == 0 ? gpu.total_bytes : gpu.high_bytes;
-  return {requested_bytes(settings, low), requested_bytes(settings, gpu.total_bytes),
-          requested_bytes(settings, high)};
+  return {requested_bytes(settings, gpu.lowest()), requested_bytes(settings, gpu.total_bytes),
+          requested_bytes(settings, gpu.highest())};
 }
 
 // What lies beside the budget once the cache is allocated. Graphs and the sampler's warm-up may use

@@ -129,16 +129,14 @@ void judge(Estimate& e, const ModelShape& model, const EngineSettings& settings,
   const Interval& activation = e.term("activation")->bytes;
   const Term& graphs = *e.term("cuda_graphs");
   const Interval beside = graphs.in_budget ? Interval{} : graphs.bytes;
-  const uint64_t high_total = gpu.high_bytes == 0 ? gpu.total_bytes : gpu.high_bytes;
-  const uint64_t low_total = gpu.low_bytes == 0 ? gpu.total_bytes : gpu.low_bytes;
   const auto at = [&](const Plan& plan, uint64_t Interval::*end, uint64_t total) {
     return obstacle_at(
         settings, {plan, weights.*end, activation.*end, e.used.*end, e.context.*end, e.outside.*end,
                    e.warm_up.*end, beside.*end, total, requested_bytes(settings, total)});
   };
-  e.obstacle_certain = at(plans.high, &Interval::low, high_total) != Obstacle::kNone;
+  e.obstacle_certain = at(plans.high, &Interval::low, gpu.highest()) != Obstacle::kNone;
   e.obstacle = at(plans.best, &Interval::best, gpu.total_bytes);
-  if (e.obstacle == Obstacle::kNone) e.obstacle = at(plans.low, &Interval::high, low_total);
+  if (e.obstacle == Obstacle::kNone) e.obstacle = at(plans.low, &Interval::high, gpu.lowest());
   if (const Obstacle refused = refused_by_settings(model, settings, e);
       refused != Obstacle::kNone) {
     e.obstacle = refused;
