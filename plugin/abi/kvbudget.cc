@@ -69,6 +69,8 @@ shm::Tenant tenant_of(const Ledger& ledger, uint32_t index) {
 }
 
 static_assert(ledger::kReasons <= shm::kReasons);
+static_assert(Limits{}.max_tenants == KVB_DEFAULT_TENANTS);
+static_assert(shm::kMaxTenants == KVB_DEFAULT_TENANTS);
 static_assert(sizeof(kvb_engine) <= shm::kEngineWords * sizeof(uint64_t));
 
 shm::Figures figures_of(const kvb_ledger& handle) {

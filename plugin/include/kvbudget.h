@@ -38,13 +38,15 @@ typedef enum kvb_status {
 typedef enum kvb_mode { KVB_OPTIMISTIC = 0, KVB_STRICT = 1 } kvb_mode;
 typedef enum kvb_answer { KVB_ADMIT = 0, KVB_HOLD = 1, KVB_NEVER = 2 } kvb_answer;
 
+#define KVB_DEFAULT_TENANTS 64u
+
 typedef struct kvb_limits {
   uint32_t struct_size;
   uint32_t mode;            /* kvb_mode */
   uint64_t capacity_blocks; /* that the engine can hand out, without the null block */
   uint64_t budget_blocks;
   uint32_t max_requests; /* known at once; 0: 65,536 */
-  uint32_t max_tenants;  /* 0: 64 */
+  uint32_t max_tenants;  /* 0: KVB_DEFAULT_TENANTS */
   uint32_t max_pending;  /* 0: as many as max_requests */
   uint32_t reserved;
   double max_hold_seconds; /* 0: for ever */

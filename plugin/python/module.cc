@@ -95,7 +95,7 @@ nb::object read_snapshot(const std::string& name) {
   statistics.struct_size = sizeof statistics;
   kvb_engine engine{};
   engine.struct_size = sizeof engine;
-  std::vector<kvb_tenant_state> tenants(64);
+  std::vector<kvb_tenant_state> tenants(KVB_DEFAULT_TENANTS);
   for (kvb_tenant_state& tenant : tenants) tenant.struct_size = sizeof tenant;
   size_t count = tenants.size();
   uint64_t pid = 0;
@@ -293,6 +293,7 @@ NB_MODULE(_core, m) {
   m.attr("ENGINE_OPTIMISTIC") = static_cast<int>(KVB_ENGINE_OPTIMISTIC);
   m.attr("ENGINE_STRICT") = static_cast<int>(KVB_ENGINE_STRICT);
   m.attr("ENGINE_OBSERVE") = static_cast<int>(KVB_ENGINE_OBSERVE);
+  m.attr("DEFAULT_TENANTS") = static_cast<int>(KVB_DEFAULT_TENANTS);
   m.attr("GROUP_FULL") = static_cast<int>(KVB_GROUP_FULL);
   m.attr("GROUP_BOUNDED") = static_cast<int>(KVB_GROUP_BOUNDED);
   m.attr("GROUP_STATE") = static_cast<int>(KVB_GROUP_STATE);

@@ -10,13 +10,12 @@ import itertools
 import logging
 import time
 
-from kvbudget._core import HOLD, NEVER, Ledger, OutputLengths, reason_text
+from kvbudget._core import DEFAULT_TENANTS, HOLD, NEVER, Ledger, OutputLengths, reason_text
 from kvbudget.vllm import segment, settings, tenants
 
 _logger = logging.getLogger("vllm.kvbudget")
 
 _NO_MAXIMUM = 2**64 - 1
-_MOST_TENANTS = 64  # of the ledger
 _ENGINE_MODES = {name: mode for mode, name in segment.MODES.items()}
 
 
@@ -152,7 +151,7 @@ class Budget:
         return self._tenants.get(tenants.tenant_of(request, self._tenants), 0)
 
     def _ask(self, request):
-        """The ledger's answer and, for a request that will never go, why."""
+        """The ledger's answer, why for a request that will never go, and the blocks of its life."""
         output_tokens = self._output_tokens(request)
         blocks = self.blocks_needed(request, output_tokens)
         key = next(self._keys)
@@ -162,10 +161,10 @@ class Budget:
         else:
             answer = self._ledger.admit(key, tenant, blocks, now)
         if answer == NEVER:
-            return answer, self._explain(request, blocks, self._ledger.reason)
+            return answer, self._explain(request, blocks, self._ledger.reason), blocks
         self._known[request.request_id] = _Entry(key, request, blocks, output_tokens)
         self._ids[key] = request.request_id
-        return answer, ""
+        return answer, "", blocks
 
     def _explain(self, request, blocks, reason):
         prompt_tokens, most = request.num_prompt_tokens, request.max_tokens
@@ -175,7 +174,7 @@ class Budget:
         """(ADMIT, HOLD or NEVER, why never). A held request is kept here. One of this id that the
         engine has finished with may not be settled yet."""
         self.release([request.request_id])
-        answer, why = self._ask(request)
+        answer, why, _ = self._ask(request)
         if answer == HOLD:
             self._held[request.request_id] = [request]
         if answer == NEVER:
@@ -208,8 +207,8 @@ class Budget:
                 raise ValueError(f"min_blocks of tenant {tenant.name} is above its max_blocks")
             if not tenant.weight > 0:
                 raise ValueError(f"weight of tenant {tenant.name} is {tenant.weight}")
-        if len(wanted.keys() | self._tenants.keys() | {tenants.DEFAULT}) > _MOST_TENANTS:
-            raise ValueError(f"more than {_MOST_TENANTS} tenants, with those from before")
+        if len(wanted.keys() | self._tenants.keys() | {tenants.DEFAULT}) > DEFAULT_TENANTS:
+            raise ValueError(f"more than {DEFAULT_TENANTS} tenants, with those from before")
         for name in self._tenants:  # nothing stands in the way of the budget
             self._tenant(settings.Tenant(name))
         self._ledger.set_budget(blocks)

@@ -35,7 +35,7 @@ def _output_tokens(request, engine):
     """At least: optimistic mode reserves what it has learned, which is not known here."""
     if getattr(request, "resumable", False):
         return engine["max_model_len"]
-    if request.sampling_params is None or segment.MODES[engine["mode"]] == "optimistic":
+    if request.sampling_params is None or segment.mode_of(engine) == "optimistic":
         return 1
     return request.sampling_params.max_tokens or 1
 
@@ -43,7 +43,7 @@ def _output_tokens(request, engine):
 def refusal(request, figures):
     """Why this request never fits, by the figures of one rank; empty when it may."""
     engine = figures["engine"]
-    if segment.MODES.get(engine["mode"], "observe") == "observe":
+    if segment.mode_of(engine) == "observe":
         return ""
     prompt_tokens, output_tokens = _prompt_tokens(request), _output_tokens(request, engine)
     blocks = _core.Groups(engine["groups"]).blocks_needed(

@@ -46,7 +46,7 @@ def _place_of(path):
 
 def why_full(figures, now):
     """What of a rank's limits is reached; empty when there is room to wait."""
-    if segment.MODES.get(figures["engine"]["mode"], "observe") == "observe":
+    if segment.mode_of(figures["engine"]) == "observe":
         return ""
     pending, most = figures["pending"], figures["max_pending"]
     if pending >= most:

@@ -31,13 +31,12 @@ class Observer(Budget):
 
     def add(self, request):
         self.release([request.request_id])
-        answer, _ = self._ask(request)
+        answer, _, blocks = self._ask(request)
         self.requests += 1
         self.rejected += answer == NEVER
         if answer == HOLD:
             self.would_hold += 1
             self._waiting.add(self._known[request.request_id].key)
-        blocks = self.blocks_needed(request, self._output_tokens(request))
         self._needs[request.request_id] = blocks, request
         self.needed_blocks += blocks
         self.peak_needed_blocks = max(self.peak_needed_blocks, self.needed_blocks)

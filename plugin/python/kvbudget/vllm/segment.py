@@ -17,6 +17,11 @@ MODES = {
 }
 
 
+def mode_of(engine):
+    """What a later release may add is only watched."""
+    return MODES.get(engine["mode"], "observe")
+
+
 def _base_of(pid):
     return f"/kvbudget-{pid}"
 
