@@ -9,6 +9,8 @@ FP8 stay with vLLM's code. On GPUs it is registered as CUSTOM, for `--attention-
 
 import os
 
+from kvbudget.vllm import contract
+
 VARIABLE = "KVBUDGET_ATTENTION"
 _ISAS = ("avx512_bf16", "avx512", "avx2", "portable")
 
@@ -24,14 +26,32 @@ def is_wanted(environment=os.environ):
     return value == "1"
 
 
+def refuse_release(version, environment=os.environ):
+    problem = contract.version_problem(version, environment)
+    if problem:
+        raise ValueError(f"kvbudget: {VARIABLE} is 1, but {problem}, or unset {VARIABLE}")
+
+
+def load_kernels():
+    try:
+        from kvbudget import _kernels  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            f"kvbudget: {VARIABLE} is 1, but the kernels cannot be loaded: {error}. Install the package "
+            f"anew, or unset {VARIABLE}"
+        ) from error
+
+
 def register():
     """Puts the backend where the engine of this process will find it; says whether it is new. An
     error here ends the engine's start, so that nobody serves with another cache than asked for."""
+    from vllm import __version__
+
+    refuse_release(__version__)
     from vllm.platforms import current_platform
     from vllm.v1.attention.backends.registry import AttentionBackendEnum, register_backend
 
-    from kvbudget import _kernels  # noqa: F401  # without the library there is no backend
-
+    load_kernels()
     if current_platform.is_cpu():
         place, path = AttentionBackendEnum.CPU_ATTN, f"{__name__}.cpu.CpuBackend"
     elif current_platform.is_cuda():

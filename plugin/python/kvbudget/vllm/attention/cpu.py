@@ -1,8 +1,11 @@
 """The backend on CPUs, in the place of vLLM's own (vllm/v1/attention/backends/cpu_attn.py, 0.24 to
 0.33). Layers with an FP8 cache are ours, whatever the machine's instruction set: vLLM refuses them
-without AVX-512 where it builds its metadata. All others are vLLM's."""
+without AVX-512, where it builds its metadata, up to 0.28 its layers as well, and in 0.33 where it
+chooses the backend. All others are vLLM's."""
 
+import copy
 import dataclasses
+import logging
 
 from vllm.v1.attention.backend import AttentionMetadata, AttentionMetadataBuilder
 from vllm.v1.attention.backends.cpu_attn import (
@@ -11,10 +14,12 @@ from vllm.v1.attention.backends.cpu_attn import (
     CPUAttentionMetadataBuilder,
 )
 
-from kvbudget.vllm.attention import limits
+from kvbudget.vllm.attention import VARIABLE, limits
 from kvbudget.vllm.attention.batch import Batch, sequences_of
-from kvbudget.vllm.attention.layer import Fp8Layer
-from kvbudget.vllm.attention.pages import BLOCK_TOKENS, FORMATS, customize_spec
+from kvbudget.vllm.attention.layer import Fp8Layer, refuse_bad_scales
+from kvbudget.vllm.attention.pages import FORMATS, UNQUANTISED, customize_spec, refuse_dtype
+
+_logger = logging.getLogger("vllm.kvbudget")
 
 
 def _is_ours(spec):
@@ -35,7 +40,7 @@ class CpuBackend(CPUAttentionBackend):
     @staticmethod
     def get_supported_kernel_block_sizes(kv_cache_spec=None):
         if _is_ours(kv_cache_spec):
-            return BLOCK_TOKENS
+            return limits.BLOCK_TOKENS
         return CPUAttentionBackend.get_supported_kernel_block_sizes()
 
     @classmethod
@@ -64,13 +69,29 @@ class Metadata(AttentionMetadata):
     batch: Batch
 
 
+def _config_for_unquantised(vllm_config):
+    """vLLM's builder takes the dtype of the command line for that of its layers, also of skipped ones."""
+    kv_cache_dtype = vllm_config.cache_config.cache_dtype
+    if kv_cache_dtype in UNQUANTISED:
+        _logger.warning(
+            "kvbudget: %s is 1, but --kv-cache-dtype is %s, which vLLM's own attention serves; FP8 pages "
+            "come with %s", VARIABLE, kv_cache_dtype, ", ".join(FORMATS),
+        )  # fmt: skip
+        return vllm_config
+    config = copy.copy(vllm_config)
+    config.cache_config = copy.copy(config.cache_config)
+    config.cache_config.cache_dtype = "auto"
+    return config
+
+
 class CpuBuilder(CPUAttentionMetadataBuilder):
     def __init__(self, kv_cache_spec, layer_names, vllm_config, device):
         self.is_ours = _is_ours(kv_cache_spec)
         if not self.is_ours:
-            super().__init__(kv_cache_spec, layer_names, vllm_config, device)
+            config = _config_for_unquantised(vllm_config)
+            super().__init__(kv_cache_spec, layer_names, config, device)
             return
-        limits.refuse(limits.engine_problems(vllm_config))
+        refuse_bad_scales(vllm_config, layer_names)
         AttentionMetadataBuilder.__init__(self, kv_cache_spec, layer_names, vllm_config, device)
 
     def build(self, common_prefix_len, common_attn_metadata, fast_build=False):
@@ -101,8 +122,8 @@ class CpuImpl(CPUAttentionBackendImpl):
             self.kvb = Fp8Layer(
                 self, self.attn_type, alibi_slopes, sliding_window, self.logits_soft_cap, self.sinks
             )
-        elif self.is_fp8_kv_cache:
-            limits.refuse([f"a cache of {kv_cache_dtype}"])
+        elif kv_cache_dtype not in UNQUANTISED:
+            refuse_dtype(kv_cache_dtype)
 
     def do_kv_cache_update(self, layer, key, value, kv_cache, slot_mapping):
         if self.kvb is None:

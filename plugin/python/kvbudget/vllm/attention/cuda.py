@@ -18,8 +18,8 @@ from vllm.v1.kv_cache_interface import KVCacheLayout
 
 from kvbudget.vllm.attention import limits, ops
 from kvbudget.vllm.attention.batch import Batch, sequences_of
-from kvbudget.vllm.attention.layer import Fp8Layer
-from kvbudget.vllm.attention.pages import BLOCK_TOKENS, FORMATS, customize_spec
+from kvbudget.vllm.attention.layer import Fp8Layer, refuse_bad_scales
+from kvbudget.vllm.attention.pages import FORMATS, customize_spec, refuse_dtype
 
 _CTAS_PER_MULTIPROCESSOR = 4  # resident at once (kernels/README.md)
 _MOST_WAVES = 3  # what a plan may need, so that its capacity is never short
@@ -48,7 +48,7 @@ class CudaBackend(AttentionBackend):
 
     @staticmethod
     def get_supported_kernel_block_sizes(kv_cache_spec=None):
-        return BLOCK_TOKENS
+        return limits.BLOCK_TOKENS
 
     @classmethod
     def customize_spec(cls, spec):
@@ -95,7 +95,7 @@ class Metadata(AttentionMetadata):
 
 class CudaBuilder(AttentionMetadataBuilder):
     def __init__(self, kv_cache_spec, layer_names, vllm_config, device):
-        limits.refuse(limits.engine_problems(vllm_config))
+        refuse_bad_scales(vllm_config, layer_names)
         super().__init__(kv_cache_spec, layer_names, vllm_config, device)
 
     def build(self, common_prefix_len, common_attn_metadata, fast_build=False):
@@ -126,7 +126,8 @@ class CudaImpl(AttentionImpl):
         self.scale = float(scale)
         self.kv_cache_dtype = kv_cache_dtype
         self.kv_sharing_target_layer_name = kv_sharing_target_layer_name
-        limits.refuse([] if kv_cache_dtype in FORMATS else [f"a cache of {kv_cache_dtype}"])
+        if kv_cache_dtype not in FORMATS:
+            refuse_dtype(kv_cache_dtype)
         self.kvb = Fp8Layer(self, attn_type, alibi_slopes, sliding_window, logits_soft_cap, sinks)
 
     def do_kv_cache_update(self, layer, key, value, kv_cache, slot_mapping):

@@ -14,6 +14,7 @@ import dataclasses
 import functools
 
 from kvbudget import _kernels
+from kvbudget.vllm.attention import limits
 
 SCALE_BYTES = 8  # of a token and head: two float32
 
@@ -36,8 +37,11 @@ FORMATS = {
     "fp8_per_token_head": Format(_kernels.FLOAT8_E4M3, has_token_scales=True),
 }
 
+UNQUANTISED = ("auto", "float16", "bfloat16")
 
-BLOCK_TOKENS = list(range(16, 129, 16))
+
+def refuse_dtype(kv_cache_dtype):
+    limits.refuse([f"--kv-cache-dtype {kv_cache_dtype} (it can be {', '.join(FORMATS)})"])
 
 
 def customize_spec(spec):
