@@ -3,6 +3,7 @@
 #include "tests/support/catch.h"
 
 using namespace kvbudget;
+using test::read;
 
 namespace {
 
@@ -25,13 +26,6 @@ std::string mllama(const std::string& cross_layers) {
       "intermediate_size": 48, "num_hidden_layers": 2, "num_global_layers": 1,
       "attention_heads": 4, "image_size": 28, "patch_size": 14, "max_num_tiles": 2,
       "vision_output_dim": 96, "supported_aspect_ratios": [[1, 1], [1, 2], [2, 1]]}})";
-}
-
-memory::ModelShape read(const std::string& config) {
-  const ShapeResult result = test::shape_of(config);
-  INFO(result.error);
-  REQUIRE(result.shape != nullptr);
-  return *result.shape;
 }
 
 std::string kinds(const memory::ModelShape& shape) {

@@ -10,15 +10,9 @@
 #include "tests/support/catch.h"
 
 using namespace kvbudget;
+using test::read;
 
 namespace {
-
-memory::ModelShape read(const std::string& config) {
-  const ShapeResult result = test::shape_of(config);
-  INFO(config << "\n" << result.error);
-  REQUIRE(result.shape != nullptr);
-  return *result.shape;
-}
 
 // Numbers in the encoders and projectors.
 uint64_t encoder_numbers(const memory::ModelShape& shape) {

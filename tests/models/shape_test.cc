@@ -13,19 +13,13 @@ using test::kDense;
 using test::kLatent;
 using test::kMamba;
 using test::kVision;
+using test::read;
 using test::shape_of;
 
 namespace {
 
 std::string with(const std::string& text, const std::string& pair) {
   return text.substr(0, text.rfind('}')) + ", " + pair + "}";
-}
-
-memory::ModelShape read(const std::string& config) {
-  const ShapeResult result = shape_of(config);
-  INFO(result.error);
-  REQUIRE(result.shape != nullptr);
-  return *result.shape;
 }
 
 std::string kinds(const memory::ModelShape& shape) {

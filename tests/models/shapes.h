@@ -8,6 +8,7 @@
 #include <string>
 
 #include "lint/models/catalogue.h"
+#include "tests/support/catch.h"
 
 namespace kvbudget::test {
 
@@ -23,6 +24,14 @@ inline ShapeResult shape_of(const std::string& config) {
   files.id = "org/test";
   files.config = config;
   return read_shape(files);
+}
+
+/// The shape of a config that has to be understood.
+inline memory::ModelShape read(const std::string& config) {
+  const ShapeResult result = shape_of(config);
+  INFO(config << "\n" << result.error);
+  REQUIRE(result.shape != nullptr);
+  return *result.shape;
 }
 
 }  // namespace kvbudget::test

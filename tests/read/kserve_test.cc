@@ -1,5 +1,5 @@
+#include "tests/read/checked_starts.h"
 #include "tests/read/starts.h"
-#include "tests/read/word_places.h"
 #include "tests/support/catch.h"
 
 using namespace kvbudget;
@@ -7,13 +7,9 @@ using namespace kvbudget;
 namespace {
 
 std::vector<EngineStart> starts_of(const SourceFile& file) {
-  const FileContents contents = read_file(file);
-  CHECK(contents.errors.empty());
-  for (const EngineStart& start : contents.starts) {
-    CHECK(start.kind == "kserve");
-    CHECK(misplaced_word(start) == "");
-  }
-  return contents.starts;
+  std::vector<EngineStart> starts = checked_starts(file);
+  for (const EngineStart& start : starts) CHECK(start.kind == "kserve");
+  return starts;
 }
 
 std::string service(const std::string& predictor, const std::string& more = "") {

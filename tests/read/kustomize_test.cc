@@ -1,17 +1,10 @@
+#include "tests/read/checked_starts.h"
 #include "tests/read/starts.h"
-#include "tests/read/word_places.h"
 #include "tests/support/catch.h"
 
 using namespace kvbudget;
 
 namespace {
-
-std::vector<EngineStart> starts_of(const SourceFile& file) {
-  FileContents contents = read_file(file);
-  CHECK(contents.errors.empty());
-  for (const EngineStart& start : contents.starts) CHECK(misplaced_word(start) == "");
-  return contents.starts;
-}
 
 constexpr const char* kContainer = "/spec/template/spec/containers/0";
 
@@ -29,7 +22,7 @@ TEST_CASE("a JSON patch that gives arguments of vLLM is an engine") {
           "- op: add\n  path: /spec/template/spec/nodeSelector\n"
           "  value: {cloud.google.com/gke-accelerator: nvidia-l4}\n"
           "- {op: remove, path: /spec/template/spec/volumes}\n");
-  const auto starts = starts_of(file);
+  const auto starts = checked_starts(file);
   REQUIRE(starts.size() == 1);
   CHECK(starts[0].kind == "kustomize");
   CHECK(words_of(starts[0]) == "--max-num-seqs=8");
@@ -60,7 +53,7 @@ TEST_CASE("a JSON patch may hold the whole command, or nothing of an engine") {
   for (const Case& item : cases) {
     INFO(item.operations);
     const SourceFile file("f.yaml", item.operations);
-    const auto starts = starts_of(file);
+    const auto starts = checked_starts(file);
     REQUIRE(starts.size() == (item.words == nullptr ? 0 : 1));
     if (item.words != nullptr) CHECK(words_of(starts[0]) == item.words);
   }
@@ -77,7 +70,7 @@ TEST_CASE("patches inside a kustomization are read, with the image that it names
       "- patch: |\n    apiVersion: apps/v1\n    kind: Deployment\n    metadata: {name: two}\n"
       "    spec:\n      template:\n        spec:\n          containers:\n          - name: e\n"
       "            args: [--model, m, --max-num-seqs, '1']\n");
-  const auto starts = starts_of(file);
+  const auto starts = checked_starts(file);
   REQUIRE(starts.size() == 2);
   CHECK(starts[0].name == "Deployment/llm");
   CHECK(words_of(starts[0]) == "--max-model-len=4096");

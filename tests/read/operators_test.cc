@@ -1,18 +1,11 @@
 // Small formats of operators: AIBrix, kthena, OME, llmaz, and groups of pods that are one engine.
+#include "tests/read/checked_starts.h"
 #include "tests/read/starts.h"
-#include "tests/read/word_places.h"
 #include "tests/support/catch.h"
 
 using namespace kvbudget;
 
 namespace {
-
-std::vector<EngineStart> starts_of(const SourceFile& file) {
-  FileContents contents = read_file(file);
-  CHECK(contents.errors.empty());
-  for (const EngineStart& start : contents.starts) CHECK(misplaced_word(start) == "");
-  return contents.starts;
-}
 
 uint32_t value_of(const std::optional<Located<uint32_t>>& number) {
   return number ? number->value : 0;
@@ -28,7 +21,7 @@ TEST_CASE("an AIBrix ModelClaim is what the runtime starts for it") {
                         "      --max-model-len: '2048'\n      --enforce-eager: ''\n"
                         "---\napiVersion: model.aibrix.ai/v1alpha1\nkind: ModelClaim\n"
                         "spec: {artifactURL: 's3://b/m', engine: sglang}\n");
-  const auto starts = starts_of(file);
+  const auto starts = checked_starts(file);
   REQUIRE(starts.size() == 1);
   CHECK(words_of(starts[0]) ==
         "--model org/m --served-model-name llm --max-model-len 2048 --enforce-eager");
@@ -46,7 +39,7 @@ TEST_CASE("workers of a kthena ModelBooster are engines") {
       "      resources: {limits: {nvidia.com/gpu: 1}}\n"
       "      config: {max_model_len: 4096, enforce-eager: ''}\n"
       "    - type: decode\n      pods: 2\n      config: {tensor-parallel-size: 2}\n");
-  const auto starts = starts_of(file);
+  const auto starts = checked_starts(file);
   REQUIRE(starts.size() == 2);
   CHECK(words_of(starts[0]) == "--model org/m --max_model_len 4096 --enforce-eager");
   CHECK(starts[0].name == "ModelBooster/llm/prefill");
@@ -67,7 +60,7 @@ TEST_CASE("the runner of an OME runtime is its container") {
       "    leader:\n      runner:\n        name: main\n        image: vllm/vllm-openai:v0.20.1\n"
       "        command: [vllm, serve]\n        args: [$(MODEL_PATH), -tp, '16']\n"
       "        resources: {limits: {nvidia.com/gpu: 8}}\n    worker: {size: 1}\n");
-  const auto starts = starts_of(file);
+  const auto starts = checked_starts(file);
   REQUIRE(starts.size() == 1);
   CHECK(words_of(starts[0]) == "?$(MODEL_PATH) -tp 16");
   CHECK(starts[0].name == "ClusterServingRuntime/rt/engineConfig/main");
@@ -83,7 +76,7 @@ TEST_CASE("a llmaz runtime has one engine for each list of arguments") {
       "  image: vllm/vllm-openai\n  version: v0.9.1\n  recommendedConfigs:\n"
       "  - {name: default, args: [--model, '{{`{{ .ModelPath }}`}}']}\n"
       "  - {name: small, args: [--max-model-len, '1']}\n");
-  const auto starts = starts_of(file);
+  const auto starts = checked_starts(file);
   REQUIRE(starts.size() == 2);
   CHECK(words_of(starts[0]) == "--model ?{{`{{ .ModelPath }}`}}");
   CHECK(starts[0].image->view() == "vllm/vllm-openai:v0.9.1");
@@ -100,7 +93,7 @@ TEST_CASE("a llmaz playground serves the repository of its model") {
       "apiVersion: inference.llmaz.io/v1alpha1\nkind: Playground\nmetadata: {name: p}\nspec:\n"
       "  replicas: 1\n  modelClaim: {modelName: opt}\n"
       "  backendRuntimeConfig: {backendName: vllm, args: [--max-model-len, '1']}\n");
-  const auto starts = starts_of(file);
+  const auto starts = checked_starts(file);
   REQUIRE(starts.size() == 1);
   CHECK(words_of(starts[0]) == "--model org/opt --max-model-len 1");
   CHECK(value_of(starts[0].gpu.count) == 2);
@@ -114,7 +107,7 @@ TEST_CASE("pods of a group know how many they are") {
       "        containers:\n        - command: [sh, -c]\n          env: [{name: EACH, value: "
       "'4'}]\n"
       "          args: ['vllm serve m -dp $((LWS_GROUP_SIZE * EACH)) --port=$(LWS_GROUP_SIZE)']\n");
-  const auto starts = starts_of(file);
+  const auto starts = checked_starts(file);
   REQUIRE(starts.size() == 1);
   CHECK(words_of(starts[0]) == "m -dp 8 --port=2");
   CHECK(value_of(starts[0].nodes) == 2);
@@ -128,7 +121,7 @@ TEST_CASE("replicas of a role count for every group") {
       "spec:\n  replicas: 2\n  template:\n    roles:\n    - name: llm\n      replicas: 3\n"
       "      workerReplicas: 1\n      entryTemplate:\n        spec:\n          containers:\n"
       "          - command: [vllm, serve, m]\n");
-  const auto starts = starts_of(file);
+  const auto starts = checked_starts(file);
   REQUIRE(starts.size() == 1);
   CHECK(value_of(starts[0].replicas) == 6);
   CHECK(value_of(starts[0].nodes) == 2);
@@ -159,7 +152,7 @@ TEST_CASE("the engine of a Ray cluster spans the pods that have GPUs") {
   for (const Case& item : cases) {
     INFO(item.head << " / " << item.worker);
     const SourceFile file("f.yaml", cluster(item.head, item.worker));
-    const auto starts = starts_of(file);
+    const auto starts = checked_starts(file);
     REQUIRE(starts.size() == 1);
     CHECK(value_of(starts[0].nodes) == item.nodes);
     CHECK(value_of(starts[0].gpu.count) == item.gpus);
