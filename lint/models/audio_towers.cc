@@ -16,8 +16,6 @@ constexpr std::string_view kLargeSizes =
     "h=d_model|hidden_size:1280 i=encoder_ffn_dim|intermediate_size:5120 "
     "n=encoder_layers|num_hidden_layers:32 c=num_mel_bins:128 k=max_source_positions:1500";
 
-constexpr std::string_view kDivided =
-    "attn.qkv R n 3*h h+1; attn.proj C n h h; mlp.up R n i h+1; mlp.down C n h i; rest N n 6*h 1";
 constexpr std::string_view kWhole =
     "attn.qkv N n 3*h h+1; attn.proj N n h h+1; mlp.up N n i h+1; mlp.down N n h i+1; "
     "norms N n 4*h 1";
@@ -25,10 +23,10 @@ constexpr std::string_view kWhisperRest =
     "conv1 N 1 h 3*c+1; conv2 N 1 h 3*h+1; positions N 1 k h; norm N 1 2*h 1";
 
 constexpr Tower kTowers[] = {
-    {"whisper", kWhisperSizes, kDivided, kWhisperRest},
-    {"whisper_large", kLargeSizes, kDivided, kWhisperRest},
+    {"whisper", kWhisperSizes, kPlain, kWhisperRest},
+    {"whisper_large", kLargeSizes, kPlain, kWhisperRest},
     // Its positions are float32.
-    {"voxtral_encoder", kLargeSizes, kDivided,
+    {"voxtral_encoder", kLargeSizes, kPlain,
      "conv1 N 1 h 3*c+1; conv2 N 1 h 3*h+1; positions N 1 k 2*h; norm N 1 2*h 1"},
     {"qwen2_audio_encoder|audioflamingo3_encoder|musicflamingo_encoder", kLargeSizes, kWhole,
      kWhisperRest},
@@ -42,7 +40,7 @@ constexpr Tower kTowers[] = {
      "h=d_model:1280 i=encoder_ffn_dim:5120 n=encoder_layers:32 c=num_mel_bins:128 "
      "k=max_source_positions:1500 x=output_dim:3584 d=downsample_hidden_size:480 "
      "y=:d*[([([(c+1)/2]+1)/2]+1)/2]",
-     kDivided,
+     kPlain,
      "conv1 N 1 d 10; conv2 N 2 d 9*d+1; conv_out N 1 h y; positions N 1 k 2*h; norm N 1 2*h 1; "
      "proj1 N 1 h h+1; proj2 N 1 x h+1"},
     {"glmasr_encoder",
@@ -69,7 +67,7 @@ constexpr Tower kTowers[] = {
     // One more norm than Whisper's layers have in front of them stands behind the embeddings.
     {"bart_encoder|mbart_encoder",
      "h=d_model:1024 i=encoder_ffn_dim:4096 n=encoder_layers:12 k=max_position_embeddings:1024",
-     kDivided, "positions R 1 k+2 h; norms N 1 4*h 1"},
+     kPlain, "positions R 1 k+2 h; norms N 1 4*h 1"},
     {"mllama_vision_model",
      "h=hidden_size:1280 i=intermediate_size:5120 n=num_hidden_layers:32 g=num_global_layers:8 "
      "x=vision_output_dim:7680 s=image_size:448 p=patch_size:14 c=num_channels:3 t=max_num_tiles:4 "

@@ -16,9 +16,6 @@ constexpr std::string_view kSiglipSizes =
     "h=hidden_size:768 i=intermediate_size:3072 n=num_hidden_layers:12 p=patch_size:16 "
     "s=image_size:224 c=num_channels:3 k=num_patches:256";
 
-// LayerNorms, and biases everywhere.
-constexpr std::string_view kPlain =
-    "attn.qkv R n 3*h h+1; attn.proj C n h h; mlp.up R n i h+1; mlp.down C n h i; rest N n 6*h 1";
 // RMSNorms, gate and up, no biases.
 constexpr std::string_view kGated =
     "attn.qkv R n 3*h h; attn.proj C n h h; mlp.gate_up R n 2*i h; mlp.down C n h i; "

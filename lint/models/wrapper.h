@@ -25,6 +25,10 @@ struct Tower {
   std::string_view more = {};  ///< of a second encoder
 };
 
+/// Blocks of most towers: LayerNorms, and biases everywhere.
+inline constexpr std::string_view kPlain =
+    "attn.qkv R n 3*h h+1; attn.proj C n h h; mlp.up R n i h+1; mlp.down C n h i; rest N n 6*h 1";
+
 const Tower* find_tower(std::string_view name);
 std::array<std::span<const Tower>, 2> tower_tables();
 std::span<const Tower> audio_towers();
