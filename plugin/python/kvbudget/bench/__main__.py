@@ -9,6 +9,15 @@ import json
 import pathlib
 
 
+def at_least(least):
+    def number(text):
+        if int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text} is less than {least}")
+        return int(text)
+
+    return number
+
+
 def main():
     parser = argparse.ArgumentParser(prog="python -m kvbudget.bench", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -16,13 +25,14 @@ def main():
         "accuracy", help="perplexity and greedy tokens with FP8 pages beside a 16-bit cache"
     )
     accuracy.add_argument("--text", type=pathlib.Path, help="file in place of the passages here")
-    accuracy.add_argument("--tokens", type=int, default=1500, help="of a passage at most (default 1500)")
+    accuracy.add_argument("--tokens", type=at_least(2), default=1500, help="of a passage at most (default 1500)")
     attention = commands.add_parser(
         "attention", help="time inside attention and of a step, beside vLLM's own"
     )
-    attention.add_argument("--context", type=int, default=8000, help="tokens (default 8000)")
-    attention.add_argument("--sequences", type=int, default=1)
-    attention.add_argument("--steps", type=int, default=32)
+    attention.add_argument("--context", type=at_least(1), default=8000, help="tokens (default 8000)")
+    attention.add_argument("--sequences", type=at_least(1), default=1)
+    attention.add_argument("--steps", type=at_least(5), default=32, help="(default 32, the first 4 "
+                           "are not counted)")  # fmt: skip
     for command in (accuracy, attention):
         command.add_argument("model", help="folder of a model")
         command.add_argument("--dtype", default="bfloat16", help="of the model (default bfloat16)")
