@@ -39,7 +39,7 @@ FOLDER = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else "build/attention
 PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 else None
 os.environ["VLLM_CACHE_ROOT"] = str(FOLDER / "compiled")
 BLOCK_TOKENS, MAX_MODEL_LEN, CACHE_BYTES = 32, 512, 4 << 20
-LAYERS, KV_HEADS, HEAD_SIZE = 2, 2, 64
+LAYERS, KV_HEADS, HEAD_SIZE, WINDOW = 2, 2, 64, 48
 FP8 = ("fp8", "fp8_per_token_head")
 MIXED = FP8 if contract.release_of(__version__) > (0, 24) else FP8[:1]  # beside skipped layers
 
@@ -97,7 +97,11 @@ def metric(llm, name):
 
 
 class Watched:
-    """Compares every output of the backend with the reference, while it is entered."""
+    """Compares every output of the backend with the reference, while it is entered; `others`: what the
+    reference is to know of the model beside its sizes."""
+
+    def __init__(self, **others):
+        self.others = others
 
     def __enter__(self):
         from kvbudget.vllm.attention.cpu import CpuImpl
@@ -120,7 +124,7 @@ class Watched:
     def compare(self, impl, layer, query, kv_cache, batch, output):
         right = attend_batch(
             query, kv_cache, batch.block_table, batch.lengths, batch.query_starts, impl.head_size,
-            layer._k_scale, layer._v_scale, impl.scale,
+            layer._k_scale, layer._v_scale, impl.scale, **self.others,
         )  # fmt: skip
         tokens = int(batch.query_starts[-1])
         difference = (output[:tokens].float() - right[:tokens]).abs().max() / right.abs().max()
@@ -261,6 +265,25 @@ class AttentionTest(unittest.TestCase):
                     self.assertLess(watched.worst, 1e-5)
                 finally:
                     close(llm)
+
+    def test_c_sees_the_window_of_a_model_that_slides_one(self):
+        """The engine takes away the blocks that it has left behind."""
+        name = "mistral"
+        model.make(
+            FOLDER / name,
+            **SHAPE,
+            architectures=["MistralForCausalLM"],
+            model_type=name,
+            sliding_window=WINDOW,
+        )
+        llm = engine("fp8_per_token_head", name, dtype="float32")
+        try:
+            with Watched(window=WINDOW) as watched:
+                answers(llm, [prompt(0, 5), prompt(1, 150)], 24)
+            self.assertEqual(watched.layers, set(range(LAYERS)))
+            self.assertLess(watched.worst, 1e-5)
+        finally:
+            close(llm)
 
     def test_d_takes_a_checkpoints_own_scales(self):
         """Also where the checkpoint asks for FP8 and the command line leaves it to that."""
