@@ -1,11 +1,12 @@
 // Scales of a row: the smallest power of two that brings its largest magnitude into the format, or
-// a float that brings it exactly to the format's end.
+// the float that brings it exactly to the format's end.
 //
 // A power of two makes every multiplication exact and takes one byte. On average over elements it
-// costs no accuracy (e4m3 is scale-free inside its range), but a float makes the largest element
-// exact, and keys often have one dimension that outweighs the rest: on SmolLM2-135M it halves
-// the loss of perplexity (docs/attention.md). Infinities and NaN do not take part in the maximum:
-// an infinity saturates, the rest of its row keeps its precision.
+// costs no accuracy (e4m3 is scale-free inside its range), but it leaves the largest element as
+// coarse as the others, and keys often have one dimension that outweighs the rest. So floats do
+// better, and choosing among some of them better still: kernels/quantize/scale_search.h.
+// Infinities and NaN do not take part in the maximum: an infinity saturates, the rest of its row
+// keeps its precision.
 #pragma once
 
 #include "kernels/common/float_bits.h"

@@ -44,7 +44,7 @@ enum kvb_scales {
   KVB_SCALES_TENSOR = 1,          /* one float */
   KVB_SCALES_HEAD = 2,            /* float [num_kv_heads] */
   KVB_SCALES_TOKEN_HEAD_E8M0 = 3, /* in the pages: one byte, 2^(byte - 127) */
-  KVB_SCALES_TOKEN_HEAD_F32 = 4   /* in the pages: one float; the row's largest becomes exact */
+  KVB_SCALES_TOKEN_HEAD_F32 = 4   /* in the pages: one float, of least error for the row */
 };
 
 /* A layer's paged cache, by strides in bytes: KVB-P1 (kvb_pages_p1 fills it in), vLLM's packed

@@ -9,6 +9,7 @@
 
 #include "kernels/common/page_row.h"
 #include "kernels/common/scale.h"
+#include "kernels/quantize/scale_search.h"
 
 namespace kvbudget::kernels {
 
@@ -122,7 +123,7 @@ struct QuantizeWarp {
       inverse = w.each([](uint32_t c) { return inverse_scale_of_code(c); }, code);
       store_scale(row, is_value, first_unit, code);
     } else if (by_float) {
-      divisor = w.each([](uint32_t m) { return float_scale(m, kMaxExponent<kType>); }, amax);
+      divisor = nearest_scale<kType>(amax, x);
       store_scale(row, is_value, first_unit, w.each([](float s) { return bits_of(s); }, divisor));
     } else if (pages.scales != KVB_SCALES_NONE) {
       const int32_t at = pages.scales == KVB_SCALES_HEAD ? row.head : 0;
@@ -159,6 +160,38 @@ struct QuantizeWarp {
           is_value, first_unit);
       w.store64(to, active[i], words[0], words[1]);
     }
+  }
+
+  /// Of a half warp, which holds a row; the lanes of a row agree.
+  template <ElementType kType>
+  KVB_HD_BODY F32 nearest_scale(const U32& amax, const F32 (*x)[kUnitElements]) {
+    const F32 exact = w.each([](uint32_t m) { return float_scale(m, kMaxExponent<kType>); }, amax);
+    U32 best = w.each([](uint32_t) { return 0u; }, amax);
+    U32 least = w.each([](uint32_t) { return UINT32_MAX; }, amax);
+    for (int i = 0; i < kScaleCandidates; ++i) {
+      U32 sum = w.each([](uint32_t) { return 0u; }, amax);
+      KVB_UNROLL
+      for (int unit = 0; unit < kMaxUnits; ++unit) {
+        KVB_UNROLL
+        for (int e = 0; e < kUnitElements; ++e) {
+          sum = w.each(
+              [=](uint32_t s, float value, float scale) {
+                return s + squared_error<kType>(value, scale_candidate<kType>(scale, i));
+              },
+              sum, x[unit][e], exact);
+        }
+      }
+      KVB_UNROLL
+      for (int distance = 8; distance > 0; distance /= 2)
+        sum = w.each([](uint32_t s, uint32_t other) { return s + other; }, sum,
+                     w.shuffle_xor(sum, distance));
+      best = w.each([=](uint32_t b, uint32_t s, uint32_t l) { return s < l ? uint32_t(i) : b; },
+                    best, sum, least);
+      least = w.each([](uint32_t s, uint32_t l) { return s < l ? s : l; }, sum, least);
+    }
+    return w.each(
+        [](float scale, uint32_t b) { return candidate_scale(scale, static_cast<int>(b)); }, exact,
+        best);
   }
 
   /// `bits`: a power's byte, or a float.

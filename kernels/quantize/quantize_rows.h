@@ -6,6 +6,7 @@
 #include "kernels/common/page_row.h"
 #include "kernels/common/scale.h"
 #include "kernels/quantize/quantize_cpu.h"
+#include "kernels/quantize/scale_search.h"
 
 namespace kvbudget::kernels {
 
@@ -30,6 +31,22 @@ static uint32_t load_row(const void* from, int dim, float* x, uint32_t* amax) {
 }
 
 template <ElementType kType>
+static float nearest_scale(const float* x, int dim, uint32_t amax) {
+  const float exact = float_scale(amax, kMaxExponent<kType>);
+  int best = 0;
+  uint32_t least = UINT32_MAX;
+  for (int i = 0; i < kScaleCandidates; ++i) {
+    const ScaleCandidate candidate = scale_candidate<kType>(exact, i);
+    uint32_t sum = 0;
+    for (int d = 0; d < dim; ++d) sum += squared_error<kType>(x[d], candidate);
+    if (sum >= least) continue;
+    least = sum;
+    best = i;
+  }
+  return candidate_scale(exact, best);
+}
+
+template <ElementType kType>
 static void encode_row(const RowTarget& target, const float* x, uint32_t amax) {
   alignas(64) uint8_t codes[kMaxDim];
   if (target.token_scale != nullptr && target.scale_bytes == 1) {
@@ -41,7 +58,7 @@ static void encode_row(const RowTarget& target, const float* x, uint32_t amax) {
   } else {
     float scale = target.static_scale;
     if (target.token_scale != nullptr) {
-      scale = float_scale(amax, kMaxExponent<kType>);
+      scale = nearest_scale<kType>(x, target.head_dim, amax);
       memcpy(target.token_scale, &scale, sizeof scale);
     }
     for (int d = 0; d < target.head_dim; ++d)

@@ -7,7 +7,7 @@ both by strides, keys and values side by side (vllm/v1/attention/backends/cpu_at
 vllm/v1/kv_cache_interface.py). With a scale per token and head a cell has 2 * dim + 8 bytes, as
 vLLM's own format of that name; the engine hands us whole pages of such cells, and inside a page lie
 codes first and scales behind them (kernels/README.md, KVB-P1), so that rows stay aligned. They are
-floats, which those 8 bytes hold: a row's largest element stays exact, and keys' outliers count most.
+floats, which those 8 bytes hold, of least error for each row (kernels/quantize/scale_search.h).
 """
 
 import dataclasses
