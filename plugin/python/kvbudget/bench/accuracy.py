@@ -2,7 +2,8 @@
 
 Each passage, a text or a piece of it, is forced on the engine token by token after its first, so that every figure comes
 through the decode path and every step of all engines has seen the same text. A logits processor
-notes the probability of the token that follows and the token that the model would have chosen.
+notes the probability of the token that follows and the token that the model would have chosen; in 16
+bits several tokens may share the highest logit, of which the first is chosen.
 
 The passages: the first chapter of "Alice's Adventures in Wonderland" (Lewis Carroll, 1865), the
 opening of "As You Like It" (William Shakespeare) and of "Paradise Lost" (John Milton, 1667), all
@@ -11,6 +12,7 @@ in the public domain, from the texts of the Canterbury corpus (Project Gutenberg
 
 import math
 import pathlib
+import typing
 
 from kvbudget.bench import engines
 
@@ -18,9 +20,14 @@ PASSAGES = pathlib.Path(__file__).parent / "passages"
 CACHE_BYTES = 1 << 30
 
 
+class Step(typing.NamedTuple):
+    log_probability: float  # of the token that follows
+    greedy: int
+    highest: frozenset  # all tokens with the highest logit
+
+
 def teacher_class(steps):
-    """The processor of an engine; (log probability, greedy token) of each step go to `steps` under the
-    passage's index."""
+    """The processor of an engine; each Step goes to `steps` under the passage's index."""
     import torch
     from vllm.v1.sample.logits_processor import AdapterLogitsProcessor
 
@@ -34,7 +41,13 @@ def teacher_class(steps):
 
             def follow(output_tokens, logits):
                 token = tokens[len(output_tokens)]
-                noted.append((float(logits.float().log_softmax(-1)[token]), int(logits.argmax())))
+                noted.append(
+                    Step(
+                        float(logits.float().log_softmax(-1)[token]),
+                        int(logits.argmax()),
+                        frozenset((logits == logits.max()).nonzero()[:, 0].tolist()),
+                    )
+                )
                 forced = torch.full_like(logits, float("-inf"))
                 forced[token] = 0.0
                 return forced
@@ -45,7 +58,7 @@ def teacher_class(steps):
 
 
 def follow_passages(setup, options, passages):
-    """[(log probability, greedy token)] over all passages, and the cache's figures."""
+    """The Steps of all passages, and the cache's figures."""
     from vllm import SamplingParams
 
     steps = {}
@@ -86,9 +99,13 @@ def cut(tokens, most):
 
 
 def figures(noted, base):
-    perplexity = math.exp(-sum(p for p, _ in noted) / len(noted))
-    same = sum(a == b for (_, a), (_, b) in zip(noted, base, strict=True)) / len(base)
-    return perplexity, same
+    """Perplexity, and the shares of steps whose greedy token is the base's, or one that the base ranks
+    as high."""
+    perplexity = math.exp(-sum(step.log_probability for step in noted) / len(noted))
+    pairs = list(zip(noted, base, strict=True))
+    same = sum(a.greedy == b.greedy for a, b in pairs) / len(base)
+    as_high = sum(a.greedy in b.highest for a, b in pairs) / len(base)
+    return perplexity, same, as_high
 
 
 def run(arguments):
@@ -104,7 +121,7 @@ def run(arguments):
     for setup in engines.setups():
         noted, token_bytes, num_blocks = follow_passages(setup, arguments, passages)
         base = base or noted
-        perplexity, same = figures(noted, base)
+        perplexity, same, as_high = figures(noted, base)
         rows.append(
             {
                 "setup": setup.name,
@@ -112,13 +129,14 @@ def run(arguments):
                 "perplexity": perplexity,
                 "change": perplexity / figures(base, base)[0] - 1,
                 "same_greedy": same,
+                "as_high_greedy": as_high,
                 "bytes_per_token": token_bytes,
                 "num_blocks": num_blocks,
             }
         )
         print(
             f"{setup.name:26} {len(noted)} steps  perplexity {perplexity:.4f} "
-            f"({rows[-1]['change']:+.2%})  same greedy token {same:.2%}  "
+            f"({rows[-1]['change']:+.2%})  same greedy token {same:.2%}, or one as high {as_high:.2%}  "
             f"{token_bytes} bytes a token, {num_blocks} blocks",
             flush=True,
         )
