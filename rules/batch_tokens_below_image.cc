@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "lint/memory/activation.h"
 #include "lint/memory/format.h"
 #include "lint/rule.h"
 #include "rules/propose.h"
@@ -31,7 +32,8 @@ void check(const Deployment& d, Reporter& reporter) {
   const bool flag = d.settings.is_true("disable-chunked-mm-input");
   if (!flag && !reads_images_whole(d)) return;
   const uint64_t tokens = d.engine.max_num_batched_tokens;
-  const uint64_t item = d.shape->encoder.item_tokens;
+  const uint64_t item =
+      std::max(d.shape->encoder.item_tokens, memory::largest_item(*d.shape, d.engine).tokens);
   const bool stated = d.settings.has("max-num-batched-tokens");
   if (tokens == 0 || tokens >= item || !d.reads("max-num-batched-tokens")) return;
   if (!stated && !d.gpu) return;

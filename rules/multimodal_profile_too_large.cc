@@ -1,3 +1,4 @@
+#include "lint/memory/activation.h"
 #include "lint/memory/format.h"
 #include "lint/rule.h"
 #include "rules/memory_notes.h"
@@ -72,12 +73,15 @@ void check(const Deployment& d, Reporter& reporter) {
   const memory::Estimate text_only = what_if_text_only(d);
   if (!matters(d, text_only)) return;
   const memory::Estimate& e = *d.estimate;
+  const memory::LargestItem item = memory::largest_item(*d.shape, d.engine);
+  if (item.tokens == 0) return;
   const int64_t gained = text_only.available.best - e.available.best;
   const bool starts = e.obstacle != Obstacle::kNone && text_only.obstacle == Obstacle::kNone;
   Diagnostic& finding = reporter.report(
       d.model_where ? d.model_where : d.start.where,
-      "the profile run takes an image of the largest size, " +
-          memory::with_commas(d.shape->encoder.item_tokens) + " tokens, through the encoder" +
+      std::string("the profile run takes ") + (item.is_video ? "a video" : "an image") +
+          " of the largest size, " + memory::with_commas(item.tokens) +
+          " tokens, through the encoder" +
           (gained > 0
                ? "; without images the KV cache would have " + memory::gib_text(gained) + " more"
                : "") +
@@ -101,7 +105,8 @@ images it would succeed, or the KV cache would be a fifth larger on a GPU below 
 
 ## Why it matters
 vLLM profiles the largest image that the model's processor accepts, 16,384 tokens in the Qwen-VL families, so that a
-model that "fits" fails at start or loses its KV cache.
+model that "fits" fails at start or loses its KV cache. Qwen2-VL and Qwen2.5-VL also take videos of as many such frames
+as the context holds: 114,688 tokens where max-model-len is 128,000.
 
 ## How it is computed
 The estimate of this deployment, once as it is and once without images: no encoder run in the profile, and from 0.15

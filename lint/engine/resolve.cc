@@ -8,6 +8,7 @@
 
 #include "lint/engine/cudagraph.h"
 #include "lint/engine/defaults.h"
+#include "lint/engine/encoder_limits.h"
 #include "lint/engine/json_text.h"
 #include "lint/engine/numbers.h"
 #include "lint/engine/speculation.h"
@@ -260,6 +261,8 @@ uint64_t Resolver::default_tokens(uint64_t factor) const {
     const bool longest = rule("(tokens-without-chunks)") == "longest";
     tokens = longest ? facts_.max_model_len : std::max(facts_.max_model_len, tokens);
   }
+  tokens =
+      std::max(tokens, static_cast<uint64_t>(python_int(rule("(tokens-at-least)")).value_or(0)));
   const uint64_t sequences = engine_.max_num_seqs;
   const bool limited = applies("(tokens-cover-sequences)") && facts_.max_model_len > 0;
   // Divided instead of multiplied: the product may not fit.
@@ -300,6 +303,14 @@ bool Resolver::takes_none_of(std::string_view inputs) {
 
 void Resolver::resolve_encoders() {
   engine_.profile_encoders = !is_on("skip-mm-profiling");
+  if (!is_on("language-model-only")) {
+    const std::string limits = settings_.text("limit-mm-per-prompt");
+    engine_.images_per_prompt = item_limit(limits, "image");
+    engine_.videos_per_prompt = item_limit(limits, "video");
+  } else {
+    engine_.images_per_prompt = engine_.videos_per_prompt = 0;
+  }
+  engine_.max_image_pixels = max_image_pixels(settings_.text("mm-processor-kwargs"));
   if (facts_.model == nullptr) return;
   engine_.vision_encoder = !takes_none_of(facts_.model->vision_inputs);
   engine_.audio_encoder = !takes_none_of(facts_.model->audio_inputs);

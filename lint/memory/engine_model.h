@@ -41,6 +41,7 @@ struct ProfileRules {
   double graph_scale = 1.0;             ///< of the pool, in relation to V1 on 0.19
   double expert_graph_layer_gib = 0.0;  ///< workspaces that graphs keep for themselves, per layer
   double trust = 0.0;                   ///< share of the peak by which it may be off
+  bool skips_encoders = false;          ///< images and videos are not profiled at all
 };
 ProfileRules profile_rules(Runner runner, EngineRelease release);
 

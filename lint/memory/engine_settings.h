@@ -81,6 +81,10 @@ struct EngineSettings {
   bool audio_encoder = true;
   bool whole_encoders = false;   ///< every rank holds all of them: mm-encoder-tp-mode data
   bool profile_encoders = true;  ///< false: skip-mm-profiling
+  /// limit-mm-per-prompt, 1 where it says nothing.
+  uint32_t images_per_prompt = 1;
+  uint32_t videos_per_prompt = 1;
+  uint64_t max_image_pixels = 0;  ///< mm-processor-kwargs; 0: the processor's own
 };
 
 /// The card as memory sees it.

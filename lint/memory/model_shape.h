@@ -139,6 +139,15 @@ struct EncoderProfile {
   uint64_t item_tokens = 0;  ///< that one item becomes in the language model; 0 when not known
   uint64_t item_inputs = 0;  ///< elements of its pixels or features
   uint64_t item_peak = 0;    ///< elements alive in the widest layer of the tower
+  /// Hidden states that the tower makes of a token: one for the embedding, one for each layer of
+  /// the decoder that gets an earlier one (DeepStack).
+  uint32_t output_widths = 1;
+  uint64_t video_room = 0;   ///< tokens that releases 0.11 and 0.12 keep free for a video
+  uint64_t kept_bytes = 0;   ///< of tables that the tower's first run makes and keeps
+  uint64_t item_pixels = 0;  ///< of an image, where the processor takes a limit of pixels
+  /// Videos have frames of that size, two of which count as one image, as many as the context
+  /// holds.
+  bool videos_fill_context = false;
 };
 
 /// What drafts tokens for a model, as the engine holds it on the last pipeline stage: an MTP layer

@@ -1,8 +1,8 @@
-// Sizes are those of images (of sound for Whisper): their limits come from config.json where it has
-// them, else from the processor that ships with the model. Source: get_num_image_tokens,
-// get_image_size_with_most_features and get_max_image_tokens in vllm/model_executor/models (0.11 to
-// 0.33); seen in the peaks of Gemma 3, Mistral Small 3.1, Granite Vision and Llama 4 Scout on 0.19,
-// which these account for to 0.01 GiB.
+// Sizes are those of images (of sound for Whisper), videos only where they outgrow them: their
+// limits come from config.json where it has them, else from the processor that ships with the
+// model. Source: get_num_image_tokens, get_image_size_with_most_features and get_max_image_tokens
+// in vllm/model_executor/models (0.11 to 0.33); seen in the peaks of Gemma 3, Mistral Small 3.1,
+// Granite Vision and Llama 4 Scout on 0.19, which these account for to 0.01 GiB.
 #include "lint/models/encoder_profile.h"
 
 #include <algorithm>
@@ -15,9 +15,12 @@ using memory::EncoderProfile;
 
 constexpr uint64_t kColours = 3;
 constexpr uint64_t kMaxSide = 1u << 16;
-// Alive in the widest layer of an encoder.
+// Alive in the widest layer of an encoder: states before and after attention, their sum and its
+// norm, and the MLP's input and output of its activation. Qwen2.5-VL-7B logged 15.4 GiB for 14
+// frames (0.23), for which this gives 14.3.
 constexpr uint64_t kHiddenWidths = 4;
 constexpr uint64_t kMlpWidths = 2;
+constexpr uint64_t kGatedMlpWidths = 3;
 
 struct Vision {
   uint64_t image;  ///< pixels of a side
@@ -41,11 +44,12 @@ Vision read_vision(const Config& vision) {
 }
 
 // `patches` go through the tower and leave it as `tokens`.
-EncoderProfile item(const Vision& vision, uint64_t tokens, uint64_t patches, uint64_t frames = 1) {
+EncoderProfile item(const Vision& vision, uint64_t tokens, uint64_t patches, uint64_t frames = 1,
+                    uint64_t mlp_widths = kMlpWidths) {
   EncoderProfile profile;
   profile.item_tokens = tokens;
   profile.item_inputs = patches * vision.patch * vision.patch * kColours * frames;
-  profile.item_peak = patches * (kHiddenWidths * vision.hidden + kMlpWidths * vision.inner);
+  profile.item_peak = patches * (kHiddenWidths * vision.hidden + mlp_widths * vision.inner);
   return profile;
 }
 
@@ -107,19 +111,58 @@ EncoderProfile whisper(const Config& root) {
 struct Flexible {
   std::string_view model_types;
   uint64_t most_tokens;
-  uint64_t merge;   ///< patches of a side that become a token
-  uint64_t frames;  ///< a still image is repeated
+  uint64_t merge = 2;          ///< patches of a side that become a token
+  uint64_t frames = 1;         ///< a still image is repeated
+  bool gated = false;          ///< gate and up in the blocks' MLPs
+  bool limits_pixels = false;  ///< max_pixels of mm-processor-kwargs
+  bool videos_fill_context = false;
+  uint64_t video_room = 0;
 };
+// Qwen2-VL: max_pixels 12,845,056 of 28 x 28 pixels a token. Qwen3-VL: longest_edge 16,777,216 of
+// 32 x 32 pixels a token; videos have 12,288, which 0.11 and 0.12 took for 12.5 each, with the text
+// between them. Kimi-VL: in_token_limit 4,096 patches. Gemma 4: vision_soft_tokens_per_image 280 of
+// 3 x 3 patches.
 constexpr std::array kFlexible = {
-    // max_pixels 12,845,056 of 28 x 28 pixels a token.
-    Flexible{"qwen2_vl|qwen2_5_vl|exaone4_5", 16384, 2, 2},
-    // longest_edge 16,777,216 of 32 x 32 pixels a token.
-    Flexible{"qwen3_vl|qwen3_vl_moe|qwen3_5|qwen3_5_moe", 16384, 2, 2},
-    // in_token_limit 4,096 patches.
-    Flexible{"kimi_vl", 1024, 2, 1},
-    // vision_soft_tokens_per_image 280, of 3 x 3 patches.
-    Flexible{"gemma4", 280, 3, 1},
+    Flexible{.model_types = "qwen2_vl",
+             .most_tokens = 16384,
+             .frames = 2,
+             .limits_pixels = true,
+             .videos_fill_context = true},
+    Flexible{.model_types = "qwen2_5_vl|exaone4_5",
+             .most_tokens = 16384,
+             .frames = 2,
+             .gated = true,
+             .limits_pixels = true,
+             .videos_fill_context = true},
+    Flexible{.model_types = "qwen3_vl|qwen3_vl_moe",
+             .most_tokens = 16384,
+             .frames = 2,
+             .limits_pixels = true,
+             .video_room = 153600},
+    Flexible{.model_types = "qwen3_5|qwen3_5_moe",
+             .most_tokens = 16384,
+             .frames = 2,
+             .limits_pixels = true},
+    Flexible{.model_types = "kimi_vl", .most_tokens = 1024},
+    Flexible{.model_types = "gemma4", .most_tokens = 280, .merge = 3},
 };
+
+// Layers of the tower whose states reach the decoder besides.
+uint32_t deepstack_levels(const Config& vision, std::string_view type) {
+  constexpr uint32_t kUsual = 3;
+  const Json* layers = vision.find("deepstack_visual_indexes");
+  if (layers != nullptr && layers->is_array()) return static_cast<uint32_t>(layers->size());
+  return type.starts_with("qwen3_vl") ? kUsual : 0;  // the default of its class
+}
+
+// Rope2DPosEmb.precomputed_freqs_cis in vllm/model_executor/models/moonvit.py (0.19, 0.32): two
+// float32 for half a head at each position of a grid.
+uint64_t moonvit_rotary_bytes(const Config& config, const Vision& vision) {
+  constexpr uint64_t kSide = 512;
+  constexpr uint64_t kComplexBytes = 8;
+  const uint64_t heads = first_number(config, "num_attention_heads", 16);
+  return kSide * kSide * (vision.hidden / heads / 2) * kComplexBytes;
+}
 
 }  // namespace
 
@@ -131,8 +174,16 @@ EncoderProfile read_encoder_profile(const Config& root) {
   const std::string type = root.text("model_type");
   for (const Flexible& flexible : kFlexible) {
     if (!listed(flexible.model_types, type)) continue;
-    return item(vision, flexible.most_tokens,
-                flexible.most_tokens * flexible.merge * flexible.merge, flexible.frames);
+    EncoderProfile profile =
+        item(vision, flexible.most_tokens, flexible.most_tokens * flexible.merge * flexible.merge,
+             flexible.frames, flexible.gated ? kGatedMlpWidths : kMlpWidths);
+    const uint64_t side = flexible.merge * vision.patch;
+    if (flexible.limits_pixels) profile.item_pixels = flexible.most_tokens * side * side;
+    profile.videos_fill_context = flexible.videos_fill_context;
+    profile.video_room = flexible.video_room;
+    profile.output_widths += deepstack_levels(*vision_config, type);
+    if (type == "kimi_vl") profile.kept_bytes = moonvit_rotary_bytes(*vision_config, vision);
+    return profile;
   }
   if (type == "gemma3") return square(vision, first_number(root, "mm_tokens_per_image", 256));
   if (type == "mistral3") return pixtral(root, vision);

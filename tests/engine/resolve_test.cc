@@ -380,6 +380,9 @@ TEST_CASE("encoders are left out when nothing may come to them, from 0.15 on") {
   CHECK(vision("0.14.0", R"(--limit-mm-per-prompt {"image":0,"video":0})"));
   CHECK_FALSE(
       engine_of("0.19.0", R"(--limit-mm-per-prompt {"audio":0})", h100(), model).audio_encoder);
+  CHECK(engine_of("0.19.0", "--language-model-only", h100(), model).images_per_prompt == 0);
+  model.multimodal = true;  // V0 wants room for one large image
+  CHECK(engine_of("0.7.3", "--max-model-len 128", h100(), model).max_num_batched_tokens == 5120);
 }
 
 TEST_CASE("encoders are whole on every rank where the model's class can do that") {

@@ -137,6 +137,105 @@ TEST_CASE("images of the profile run stay beside their embeddings, as many as th
   CHECK(peak(model, engine(1900)) > (uint64_t{1} << 34));
 }
 
+namespace {
+
+// Of 16,384 tokens and twelve million pixels, as in the Qwen-VL families.
+ModelShape seeing() {
+  ModelShape model = decoder();
+  model.multimodal = true;
+  model.vision_inputs = "image,video";
+  model.encoder = {.item_tokens = 16'384,
+                   .item_inputs = 1'000'000,
+                   .item_peak = uint64_t{1} << 33,
+                   .item_pixels = 12'845'056,
+                   .videos_fill_context = true};
+  return model;
+}
+
+// The encoder's share of the peak, which it is, in images.
+uint64_t images(const EngineSettings& settings) {
+  const ModelShape model = seeing();
+  const uint64_t tower = peak(model, settings) - cublas_workspace_bytes(kHopper);
+  return tower / (model.encoder.item_inputs + model.encoder.item_peak) / 2;
+}
+
+}  // namespace
+
+TEST_CASE("a video of the profile run has as many frames as the context holds, up to 14 or 16") {
+  EngineSettings settings = engine(1900);
+  settings.max_model_len = 32'767;
+  CHECK(images(settings) == 1);
+  settings.max_model_len = 32'768;
+  CHECK(images(settings) == 2);
+  settings.max_model_len = 128'000;
+  CHECK(images(settings) == 7);
+  CHECK(largest_item(seeing(), settings).tokens == 7 * 16'384);
+  CHECK(largest_item(seeing(), settings).is_video);
+  settings.release = {901};
+  settings.max_model_len = 150'000;
+  CHECK(images(settings) == 8);
+  settings.max_model_len = 32'768;  // an image first
+  CHECK(images(settings) == 1);
+}
+
+TEST_CASE("limits of items and pixels are limits of the profile run") {
+  EngineSettings settings = engine(1900);
+  settings.max_model_len = 128'000;
+  settings.videos_per_prompt = 0;
+  CHECK(images(settings) == 1);
+  CHECK(largest_item(seeing(), settings).tokens == 16'384);
+  settings.max_image_pixels = 12'845'056 / 4;
+  CHECK(largest_item(seeing(), settings).tokens == 4096);
+  settings.images_per_prompt = 0;
+  CHECK(largest_item(seeing(), settings).tokens == 0);
+  CHECK(peak(seeing(), settings) == peak(decoder(), settings));
+}
+
+TEST_CASE("embeddings are as wide as DeepStack makes them, and had room for a video") {
+  EngineSettings settings = engine(1300);
+  ModelShape model = seeing();
+  model.encoder.item_peak = 0;
+  model.encoder.videos_fill_context = false;
+  const uint64_t plain = peak(model, settings);
+  const uint64_t embedding = uint64_t{1024} * 2;
+  model.encoder.output_widths = 4;
+  CHECK(peak(model, settings) - plain == 3 * 16'384 * embedding);
+  model.encoder.video_room = 153'600;
+  CHECK(peak(model, settings) - plain == 3 * 16'384 * embedding);
+  settings.release = {1200};
+  CHECK(peak(model, settings) - plain == (4 * uint64_t{153'600} - 16'384) * embedding);
+}
+
+TEST_CASE("runner V2 profiles no encoders before 0.27") {
+  EngineSettings settings = engine(2600);
+  settings.model_runner_v2 = true;
+  settings.enforce_eager = true;
+  CHECK(peak(seeing(), settings) == peak(decoder(), settings));
+  settings.release = {2700};
+  CHECK(images(settings) == 1);
+}
+
+TEST_CASE("the V0 engine profiles as few sequences as hold all items of a prompt") {
+  EngineSettings settings = engine(804);
+  settings.v0_engine = true;
+  settings.max_model_len = 8192;
+  ModelShape model = seeing();
+  model.encoder.item_peak = 0;
+  // An image and a video of one pair, both in one sequence of 32,768 tokens.
+  const uint64_t hidden = uint64_t{32'768} * 1024 * 2;
+  const uint64_t mlp = uint64_t{32'768} * 3 * 2048 * 2;
+  const uint64_t items = 2 * (1'000'000 + uint64_t{16'384} * 1024) * 2;
+  CHECK(peak(model, settings) ==
+        mlp + static_cast<uint64_t>(static_cast<double>(hidden) * 3.7) + items + kScratch);
+  // Small images: 64 sequences are sampled instead of 1,024.
+  model.encoder = {.item_tokens = 128};
+  model.vision_inputs = "image";
+  settings.max_num_batched_tokens = 64 * 128;
+  EngineSettings fewer = settings;
+  fewer.max_num_seqs = 64;
+  CHECK(peak(model, settings) == peak(model, fewer));
+}
+
 TEST_CASE("a release that nobody stated spans those that differ") {
   EngineSettings settings = engine(3300);
   const Interval stated = activation_peak(decoder(), settings, kHopper, 0, {});

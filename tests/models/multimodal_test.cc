@@ -4,6 +4,7 @@
 
 #include "lint/memory/weights.h"
 #include "lint/models/encoder_inputs.h"
+#include "lint/models/encoder_profile.h"
 #include "lint/models/sizes.h"
 #include "lint/models/wrapper.h"
 #include "tests/models/shapes.h"
@@ -268,4 +269,27 @@ TEST_CASE("experts of images stand beside those of text") {
   };
   CHECK(count("[48, 16]") - count("[48, 8]") == 4 * 3 * 8 * 64);
   CHECK(count("[48, 16]") - count("[40, 16]") == (4 + 1) * 3 * 8 * 64);
+}
+
+TEST_CASE("what the profile run feeds a tower follows from its family and its sizes") {
+  const auto encoder = [](const std::string& text) {
+    const nlohmann::json json = nlohmann::json::parse(text);
+    std::string error;
+    return models::read_encoder_profile(models::Config(json, error));
+  };
+  const std::string vision = R"("vision_config": {"hidden_size": 1152, "patch_size": 14,
+      "intermediate_size": 4304, "num_attention_heads": 16}})";
+  const memory::EncoderProfile qwen = encoder(R"({"model_type": "qwen2_5_vl", )" + vision);
+  CHECK(qwen.item_tokens == 16'384);
+  CHECK(qwen.item_pixels == 12'845'056);
+  CHECK(qwen.videos_fill_context);
+  // Qwen3-VL takes two frames of a video whatever the context.
+  const memory::EncoderProfile deep = encoder(R"({"model_type": "qwen3_vl", )" + vision);
+  CHECK_FALSE(deep.videos_fill_context);
+  CHECK(deep.output_widths == 4);
+  CHECK(encoder(R"({"model_type": "qwen3_5", )" + vision).output_widths == 1);
+  const memory::EncoderProfile kimi = encoder(R"({"model_type": "kimi_vl", )" + vision);
+  CHECK(kimi.item_tokens == 1024);
+  CHECK(kimi.item_pixels == 0);
+  CHECK(kimi.kept_bytes == uint64_t{512} * 512 * 36 * 8);
 }
