@@ -28,12 +28,14 @@ int64_t difference(uint64_t a, uint64_t b) {
   return static_cast<int64_t>(std::min(a, kMost)) - static_cast<int64_t>(std::min(b, kMost));
 }
 
-uint64_t weights_on_gpu(const ModelShape& model, const EngineSettings& settings, uint32_t stage) {
+uint64_t weights_on_gpu(const ModelShape& model, const EngineSettings& settings,
+                        const GpuMemory& gpu, uint32_t stage) {
+  const ExpertTiles tiles = expert_tiles(model, settings, gpu);
   const uint64_t all =
-      add(rank_weight_bytes(model, settings, stage), lora_bytes(model, settings, stage));
+      add(rank_weight_bytes(model, settings, stage, tiles), lora_bytes(model, settings, stage));
   if (settings.cpu_offload_gib <= 0.0) return all;
   const double wanted = settings.cpu_offload_gib * static_cast<double>(kGiB);
-  return less(all, offloaded_bytes(model, settings, stage, static_cast<uint64_t>(wanted)));
+  return less(all, offloaded_bytes(model, settings, stage, static_cast<uint64_t>(wanted), tiles));
 }
 
 // A sum of figures that err independently of each other.
@@ -65,7 +67,7 @@ std::vector<Term> terms_of(const ModelShape& model, const EngineSettings& settin
   const ProfileRules rules = profile_rules(runner_of(model, settings), settings.release);
   const bool counted = settings.graphs_in_budget.value_or(rules.graphs_in_budget);
   return {
-      {"weights", weight_interval(weights_on_gpu(model, settings, index), model), true,
+      {"weights", weight_interval(weights_on_gpu(model, settings, gpu, index), model), true,
        settings.lora.slots == 0 ? "tensors of config.json, divided over ranks"
                                 : "tensors of config.json and LoRA slots, divided over ranks"},
       {"activation", activation_peak(model, settings, gpu, index, fitted), true,

@@ -24,6 +24,7 @@ uint64_t weight_bytes(const ModelShape& model, const EngineSettings& settings, R
   ModelShape part = model;
   std::erase_if(part.weights, [&](const Weight& weight) { return !reads(weight); });
   part.rotary_cache_positions = 0;
+  part.encoder = {};
   uint64_t bytes = 0;
   for (uint32_t stage = 0; stage < std::max(settings.pipeline_parallel, 1U); ++stage) {
     bytes = add(bytes, rank_weight_bytes(part, settings, stage));

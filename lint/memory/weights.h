@@ -6,18 +6,20 @@
 
 #include "lint/memory/bytes.h"
 #include "lint/memory/engine_settings.h"
+#include "lint/memory/expert_tiles.h"
 #include "lint/memory/model_shape.h"
 
 namespace kvbudget::memory {
 
 /// Weights, scales and rotary cache of one tensor-parallel rank in pipeline stage `stage`, as the
-/// engine books them (torch_allocator.h). CPU offload is not taken off. Saturates instead of
-/// overflowing.
-uint64_t rank_weight_bytes(const ModelShape& model, const EngineSettings& settings, uint32_t stage);
+/// engine books them (torch_allocator.h), experts in the tiles of their kernels. CPU offload is not
+/// taken off. Saturates instead of overflowing.
+uint64_t rank_weight_bytes(const ModelShape& model, const EngineSettings& settings, uint32_t stage,
+                           const ExpertTiles& tiles = {});
 
 /// What --cpu-offload-gb moves off a rank when it asks for `wanted` bytes: whole tensors.
 uint64_t offloaded_bytes(const ModelShape& model, const EngineSettings& settings, uint32_t stage,
-                         uint64_t wanted);
+                         uint64_t wanted, const ExpertTiles& tiles = {});
 
 /// The error that a count of `bytes` may have: small for plain weights, more for formats that
 /// kernels repack.

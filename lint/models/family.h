@@ -101,6 +101,7 @@ struct Family {
   uint32_t intermediate_divisor = 1;    ///< QWen counts gate and up together
   uint32_t full_every = 0;              ///< sliding layers, every n-th full, when not stated
   bool local_rope = false;              ///< sliding layers have a rotary cache of their own
+  bool float_rope = false;              ///< its rotary cache is float32 whatever the dtype
   bool attention_sinks = false;         ///< one number per head
   uint32_t extra_embeddings = 0;        ///< rows of the embedding that the head does not have
   std::string_view shared_query = {};   ///< key: queries come from one narrower vector

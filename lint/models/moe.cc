@@ -93,8 +93,6 @@ void add_routed(const Config& config, const Moe& moe, uint64_t count, uint64_t i
     list.router("mlp.fc2_latent_proj", shape.hidden_size, latent);
     if (config.flag(moe.latent_norm, false)) list.vectors("mlp.latent_norm", latent);
   }
-  // The kernels for MXFP4 want tiles of 256: 2880 becomes 3072 (mxfp4.py; seen in runs of gpt-oss).
-  if (shape.quantization == "mxfp4") inner = (inner + 255) / 256 * 256;
   const uint32_t parts = moe.gated ? 2 : 1;
   list.experts("mlp.experts", {"gate_up_proj", parts * inner, Split::kRows, 0, parts}, width, count,
                moe.biases);

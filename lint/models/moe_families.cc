@@ -314,6 +314,7 @@ constexpr Family kMoe[] = {
      .qkv_bias = {.keys = "attention_bias", .otherwise = true},
      .out_bias = {.keys = "attention_bias", .otherwise = true},
      .full_every = 2,
+     .float_rope = true,
      .attention_sinks = true,
      .moe = &kGptOssExperts},
 };

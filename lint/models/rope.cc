@@ -15,6 +15,7 @@ using memory::ModelShape;
 namespace {
 
 constexpr uint64_t kMaxPositions = uint64_t{1} << 40;
+constexpr uint64_t kFloatRows = 2;  // float32 is two of the model's 16-bit numbers
 
 struct Rope {
   std::string type;
@@ -128,6 +129,7 @@ void read_positions(const Config& config, const Family& family, ModelShape& shap
   shape.rotary_dim = rotary_width(config, family, rope, shape);
   shape.rotary_cache_positions = cache_rows(rope, positions);
   if (family.local_rope) shape.rotary_cache_positions += positions;
+  if (family.float_rope) shape.rotary_cache_positions *= kFloatRows;
 }
 
 }  // namespace kvbudget::models

@@ -109,3 +109,93 @@ TEST_CASE("absurd sizes saturate instead of wrapping") {
   CHECK(bytes(matrix(UINT64_MAX / 2, UINT64_MAX / 2, Split::kNone, Place::kFirstStage),
               parallel(1, 1)) >= UINT64_MAX / 8);
 }
+
+namespace {
+
+ModelShape gpt_oss(uint32_t experts) {
+  ModelShape model;
+  model.architecture = "GptOssForCausalLM";
+  model.quantization = "mxfp4";
+  model.num_layers = 1;
+  Weight gate_up = matrix(2 * 2880, 2880, Split::kRows, Place::kFirstStage);
+  gate_up.copies = experts;
+  gate_up.parts = 2;
+  gate_up.expert = true;
+  gate_up.format = {.type = ElementType::kFloat4E2M1,
+                    .fixed_type = true,
+                    .bits = 4,
+                    .group = 32,
+                    .scale_bits = 8};
+  Weight down = gate_up;
+  down.rows = 2880;
+  down.parts = 1;
+  down.split = Split::kColumns;
+  model.weights = {gate_up, down};
+  return model;
+}
+
+// Elements and scales of gate, up and down.
+uint64_t packed(uint64_t inner, uint64_t hidden, uint64_t experts) {
+  return 3 * inner * hidden * experts * 17 / 32;
+}
+
+}  // namespace
+
+TEST_CASE("MXFP4 experts take the tiles of the kernel that the card gets") {
+  struct Case {
+    const char* what;
+    uint8_t capability;
+    uint32_t release, tp;
+    uint64_t wanted;
+  };
+  constexpr uint64_t kExperts = 32;
+  // Scales twice: 2 x 2,880 and 2,880 rows in steps of 256, 90 to a row.
+  const uint64_t rewritten = (5888 + 3072) * 90 * kExperts;
+  const uint64_t stored = 3 * 2880 * 90 * kExperts;
+  const std::vector<Case> cases = {
+      {"Ampere: Marlin", 8, 1900, 1, packed(2944, 3072, kExperts)},
+      {"Hopper before it had Triton kernels", 9, 1001, 1, packed(2944, 3072, kExperts)},
+      {"a half of 1,440 in tiles of 128", 8, 1900, 2, packed(1536, 3072, kExperts)},
+      {"Hopper keeps the scales as loaded", 9, 1900, 1, packed(2880, 2880, kExperts) + rewritten},
+      {"… until 0.25", 9, 2500, 1, packed(2880, 2880, kExperts) + rewritten - stored},
+      {"Blackwell: TRT-LLM", 10, 1900, 1, packed(3072, 3072, kExperts)},
+      {"… with smaller tiles from 0.27", 10, 2700, 1, packed(2944, 3072, kExperts)},
+      {"consumer Blackwell: Marlin", 12, 3200, 1, packed(2944, 3072, kExperts)},
+  };
+  const ModelShape model = gpt_oss(kExperts);
+  for (const Case& c : cases) {
+    INFO(c.what);
+    EngineSettings settings = parallel(c.tp, 1);
+    settings.release = {c.release};
+    const GpuMemory gpu = {.total_bytes = 80 * kGiB, .capability_major = c.capability};
+    const uint64_t found =
+        rank_weight_bytes(model, settings, 0, expert_tiles(model, settings, gpu));
+    // The allocator rounds two tensors up to 2 MiB.
+    CHECK(found >= c.wanted);
+    CHECK(found - c.wanted < 4 * kMiB);
+  }
+}
+
+TEST_CASE("DeepStack's buffers of a batch are loaded with the model, unless it sees nothing") {
+  ModelShape model;
+  model.hidden_size = 1024;
+  model.encoder.output_widths = 4;
+  EngineSettings settings = parallel(2, 1);
+  settings.max_num_batched_tokens = 8192;
+  CHECK(rank_weight_bytes(model, settings, 0) == 3 * uint64_t{8192} * 1024 * 2);
+  settings.vision_encoder = false;
+  CHECK(rank_weight_bytes(model, settings, 0) == 0);
+}
+
+TEST_CASE("experts of other formats, and other models' MXFP4 on Hopper, are not Triton's") {
+  ModelShape model = gpt_oss(8);
+  EngineSettings settings = parallel(1, 1);
+  settings.release = {1900};
+  const GpuMemory hopper = {.total_bytes = 80 * kGiB, .capability_major = 9};
+  model.architecture = "KimiK3ForConditionalGeneration";
+  CHECK(expert_tiles(model, settings, hopper).inner == 128);
+  model.quantization = "fp8";
+  CHECK(expert_tiles(model, settings, hopper).inner == 1);
+  CHECK(rank_weight_bytes(model, settings, 0, expert_tiles(model, settings, hopper)) ==
+        rank_weight_bytes(model, settings, 0));
+}
