@@ -50,13 +50,14 @@ const Row& last_row(const Row (&rows)[N], EngineRelease release) {
 // Graphs: gpu_worker.py subtracts its estimate by default from 0.20; runner V2 estimates nothing up
 // to 0.28. The estimate is nine tenths of the pool on most models and twice the pool on some.
 // Before workspaces were shared, each graph kept its own: 3.45 and 2.37 GiB on two models with
-// experts (0.10.2); a dense one of 64 layers started with 0.71 GiB to spare (0.8.4).
+// experts (0.10.2); a dense one of 64 layers started with 0.71 GiB to spare (0.8.4). V0 failed with
+// 0.44 GiB to spare (a Gemma 3 27B on 0.8.3).
 struct ProfileRow {
   uint32_t since;
   ProfileRules rules;
 };
 constexpr ProfileRow kV0Rows[] = {
-    {0, {36.0, false, 0.0, 0.0, false, 3.7, false, false, false, false, 1.0, 0.03, 0.05}},
+    {0, {36.0, false, 0.0, 0.0, false, 3.7, false, false, false, false, 1.4, 0.03, 0.05}},
 };
 constexpr ProfileRow kV1Rows[] = {
     {0, {36.0, false, 0.0, 0.0, false, 3.7, false, false, false, false, 0.6, 0.03, 0.02}},
@@ -67,8 +68,8 @@ constexpr ProfileRow kV1Rows[] = {
     {2000, {12.0, true, 0.0, 0.0, false, 3.7, true, true, true, true, 0.9, 0.0, 0.02}},
 };
 constexpr ProfileRow kV2Rows[] = {
-    {0, {0.0, false, 7.2, 4.125, false, 2.0, true, true, false, true, 0.65, 0.0, 0.3, true}},
-    {2700, {0.0, false, 7.2, 4.125, true, 2.0, true, true, false, true, 0.65, 0.0, 0.3}},
+    {0, {0.0, false, 7.2, 4.125, false, 2.0, true, true, false, true, 0.9, 0.0, 0.3, true}},
+    {2700, {0.0, false, 7.2, 4.125, true, 2.0, true, true, false, true, 0.9, 0.0, 0.3}},
     {2900, {0.0, false, 7.2, 4.125, true, 2.0, true, true, true, true, 0.9, 0.0, 0.3}},
 };
 

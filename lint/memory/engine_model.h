@@ -71,10 +71,10 @@ uint64_t cublas_workspace_bytes(const GpuMemory& gpu);
 /// model at a time to see how much they depend on it.
 struct Fitted {
   double activation_mib = 3.0;  ///< metadata of a batch
-  double graph_first_gib = 0.216;
+  double graph_first_gib = 0.123;
   double graph_layer_gib = 0.0142;         ///< per layer, for 102 graphs
-  double graph_mlp_gib = 0.108;            ///< per 10,000 columns of the MLP on a rank
-  double graph_experts_gib = 0.345;        ///< for models with experts
+  double graph_mlp_gib = 0.052;            ///< per 10,000 columns of 16 bits of the MLP on a rank
+  double graph_experts_gib = 0.296;        ///< for models with experts
   double non_torch_shift_gib = 0.0;        ///< added to non-torch memory of one rank
   double non_torch_group_shift_gib = 0.0;  ///< … of each rank of several
 };

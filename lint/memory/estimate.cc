@@ -74,7 +74,7 @@ std::vector<Term> terms_of(const ModelShape& model, const EngineSettings& settin
        "profile run: forward pass and sampler"},
       {"non_torch", non_torch_bytes(model, settings, gpu, fitted), true,
        "seen in start-up logs of this class of GPU"},
-      {"cuda_graphs", cuda_graph_bytes(model, settings, fitted), counted,
+      {"cuda_graphs", cuda_graph_bytes(model, settings, gpu, fitted), counted,
        counted ? "counted by this version" : "beside the budget in this version"},
   };
 }

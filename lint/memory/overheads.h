@@ -23,6 +23,6 @@ Interval cuda_context_bytes(const ModelShape& model, const EngineSettings& setti
 /// The pool of captured CUDA graphs of one rank; zero with eager mode. Where the engine subtracts
 /// an estimate of its own, that.
 Interval cuda_graph_bytes(const ModelShape& model, const EngineSettings& settings,
-                          const Fitted& fitted);
+                          const GpuMemory& gpu, const Fitted& fitted);
 
 }  // namespace kvbudget::memory

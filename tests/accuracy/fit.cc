@@ -37,12 +37,13 @@ class ModelMean {
 template <size_t N>
 class LeastSquares {
  public:
-  void add(const std::array<double, N>& features, double truth) {
+  /// `rest` of `truth` is what the features are to account for.
+  void add(const std::array<double, N>& features, double rest, double truth) {
     for (size_t i = 0; i < N; ++i) {
       for (size_t j = 0; j < N; ++j) {
         rows_[i][j] += features[i] * features[j] / (truth * truth);
       }
-      rows_[i][N] += features[i] / truth;
+      rows_[i][N] += features[i] * rest / (truth * truth);
     }
   }
 
@@ -83,13 +84,18 @@ Fitted nothing() {
   return fitted;
 }
 
-// The pool is linear in its figures: each one's share is the pool with that figure alone.
+double pool_gib(const Deployment& d, const Fitted& fitted) {
+  return gib(memory::cuda_graph_bytes(*d.shape, d.engine, d.card(), fitted).best);
+}
+
+// The pool is linear in its figures: each one's share is what it adds to what is not fitted.
 std::array<double, kGraphFigures.size()> graph_features(const Deployment& d) {
   std::array<double, kGraphFigures.size()> features{};
+  const double known = pool_gib(d, nothing());
   for (size_t i = 0; i < features.size(); ++i) {
     Fitted one = nothing();
     one.*kGraphFigures[i] = 1.0;
-    features[i] = gib(memory::cuda_graph_bytes(*d.shape, d.engine, one).best);
+    features[i] = pool_gib(d, one) - known;
   }
   return features;
 }
@@ -112,7 +118,9 @@ Fitted fit(const Runs& runs, const std::string& without_model) {
       (d.engine.tensor_parallel > 1 ? group : single)
           .add(run.model, *run.non_torch_gib - gib(bytes.best));
     }
-    if (run.graph_gib && *run.graph_gib > 0.0) graphs.add(graph_features(d), *run.graph_gib);
+    if (run.graph_gib && *run.graph_gib > 0.0) {
+      graphs.add(graph_features(d), *run.graph_gib - pool_gib(d, nothing()), *run.graph_gib);
+    }
   }
   Fitted fitted;
   constexpr double kMibPerGib = 1024.0;

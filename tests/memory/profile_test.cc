@@ -236,6 +236,39 @@ TEST_CASE("the V0 engine profiles as few sequences as hold all items of a prompt
   CHECK(peak(model, settings) == peak(model, fewer));
 }
 
+TEST_CASE("graphs of decoding steps hold FlashAttention 3's parts, on Hopper") {
+  const auto pool = [](const ModelShape& model, const EngineSettings& settings,
+                       const GpuMemory& gpu) {
+    return cuda_graph_bytes(model, settings, gpu, {}).best;
+  };
+  // 32 parts of 512 tokens, 8 heads, 128 values and a sum.
+  const uint64_t parts = uint64_t{32} * 512 * 8 * 129 * 4;
+  const auto differs = [&](const EngineSettings& settings) {
+    return pool(decoder(), settings, kHopper) - pool(decoder(), settings, kAda);
+  };
+  EngineSettings settings = engine(1900);
+  CHECK(differs(settings) / 1024 == parts / 1024);
+  settings.tensor_parallel = 4;
+  CHECK(differs(settings) / 1024 == parts / 4 / 1024);
+  settings = engine(1900);
+  settings.max_num_seqs = 128;
+  CHECK(differs(settings) / 1024 == parts / 4 / 1024);
+  settings.dtype = ElementType::kFloat32;
+  CHECK(differs(settings) == 0);
+  settings = engine(1002);
+  CHECK(differs(settings) == 0);
+  ModelShape latents = decoder();
+  latents.rotary_dim = 64;
+  for (LayerCache& layer : latents.caches) {
+    layer.kind = CacheKind::kMla;
+    layer.head_dim = 576;
+    layer.value_head_dim = 0;
+  }
+  const uint64_t wide = uint64_t{32} * 512 * 8 * 513 * 4;
+  CHECK((pool(latents, engine(1900), kHopper) - pool(latents, engine(1900), kAda)) / 1024 ==
+        wide / 1024);
+}
+
 TEST_CASE("a release that nobody stated spans those that differ") {
   EngineSettings settings = engine(3300);
   const Interval stated = activation_peak(decoder(), settings, kHopper, 0, {});
