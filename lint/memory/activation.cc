@@ -159,7 +159,9 @@ struct EncoderRun {
         mul(std::max<uint64_t>(batch.tokens / mul(item.item_tokens, largest), 1), largest);
     const uint64_t items =
         settings.v0_engine ? mul(batch.sequences, images_of_prompt(model, settings)) : whole;
-    inputs = add(mul(mul(items, item.item_inputs), batch.element), item.kept_bytes);
+    // As the processor leaves them, until 0.9.1 casts them (PRs 18756, 18862).
+    const uint64_t element = settings.release.at_least(9, 1) ? batch.element : kFloatBytes;
+    inputs = add(mul(mul(items, item.item_inputs), element), item.kept_bytes);
     const uint64_t tokens = std::max(mul(items, item.item_tokens), video_room(model, settings));
     outputs = mul(mul(mul(tokens, item.output_widths), model.hidden_size), batch.element);
     peak =
