@@ -5,6 +5,7 @@
 
 #include "lint/engine/numbers.h"
 #include "lint/engine/table.h"
+#include "lint/memory/bytes.h"
 
 namespace kvbudget {
 namespace {
@@ -35,8 +36,8 @@ uint64_t Deployment::local_ranks() const {
   if (settings.has("data-parallel-size-local")) {
     data = at_least_one(settings.integer("data-parallel-size-local"));
   }
-  return uint64_t{engine.tensor_parallel} * engine.pipeline_parallel *
-         std::max(engine.prefill_context_parallel, 1U) * data;
+  const uint64_t of_model = uint64_t{engine.tensor_parallel} * engine.pipeline_parallel;
+  return memory::mul(memory::mul(of_model, std::max(engine.prefill_context_parallel, 1U)), data);
 }
 
 bool Deployment::divides_over_slices() const {

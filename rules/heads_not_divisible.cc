@@ -42,7 +42,7 @@ void check(const Deployment& d, Reporter& reporter) {
                       heads_text(*d.shape, tp) + " cannot be split over tensor-parallel-size " +
                           std::to_string(tp) + "; usable sizes: " + usable_sizes(*d.shape, tp));
   propose_value(d, "tensor-parallel-size", std::to_string(largest_usable(*d.shape, tp)), finding);
-  if (tp > 1 && d.engine.pipeline_parallel == 1) {
+  if (tp <= d.shape->num_layers && d.engine.pipeline_parallel == 1) {
     finding.notes.push_back({"for " + std::to_string(tp) + " GPUs, pipeline-parallel-size " +
                                  std::to_string(tp) +
                                  " with tensor-parallel-size 1 divides layers instead",

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "lint/memory/bytes.h"
 #include "lint/memory/suggest.h"
 #include "lint/rule.h"
 #include "rules/propose.h"
@@ -14,8 +15,8 @@ std::string product_text(const memory::EngineSettings& e, uint64_t ranks) {
   if (e.prefill_context_parallel > 1) {
     text += " x prefill-context-parallel-size " + std::to_string(e.prefill_context_parallel);
   }
-  const uint64_t data = ranks / (uint64_t{e.tensor_parallel} * e.pipeline_parallel *
-                                 std::max(e.prefill_context_parallel, 1U));
+  const uint64_t model = uint64_t{e.tensor_parallel} * e.pipeline_parallel;
+  const uint64_t data = ranks / memory::mul(model, std::max(e.prefill_context_parallel, 1U));
   if (data > 1) text += " x data-parallel-size " + std::to_string(data);
   return text;
 }

@@ -117,3 +117,22 @@ TEST_CASE("a model cannot be divided over slices of a card") {
                     {{{kSlice, "0.19.0", kQwen, {"--tensor-parallel-size=2"}, 2}, {"KVB305"}},
                      {{kSlice, "0.19.0", kQwen, {}, 1}, {}}});
 }
+
+TEST_CASE("more ranks than any cluster has are reported as they are written") {
+  for (const char* size : {"4096", "4097", "10000", "3000000000"}) {
+    const std::string flag = std::string("--tensor-parallel-size=") + size;
+    const std::string text = test::pod_text({kH100, "0.19.0", kDense, {flag.c_str()}, 8});
+    std::string messages;
+    for (const Diagnostic& finding : test::lint_text("pod.yaml", text).findings) {
+      if (finding.rule == "KVB301" || finding.rule == "KVB305") messages += finding.message + "\n";
+      for (const Note& note : finding.notes) {
+        CHECK(note.message.find("divides layers instead") == std::string::npos);
+      }
+    }
+    INFO(messages);
+    CHECK(messages.find("cannot be split over tensor-parallel-size " + std::string(size)) !=
+          std::string::npos);
+    CHECK(messages.find("tensor-parallel-size " + std::string(size) + " needs " + size +
+                        " GPUs, the engine gets 8") != std::string::npos);
+  }
+}
