@@ -109,9 +109,13 @@ Diagnostic& report_known(const Deployment& d, const UnknownFlag& unknown, const 
         "--" + flag.name + " came with vLLM " + flag.since->str() + "; " + this_engine(d),
         severity);
   }
-  return reporter.report(unknown.where,
-                         "--" + unknown.name + " is not accepted in this form; " + this_engine(d),
-                         severity);
+  const bool batch = flag.batch_only && d.start.use != EngineUse::kBatch;
+  return reporter.report(
+      unknown.where,
+      "--" + unknown.name +
+          (batch ? " is an option of `vllm run-batch` only" : " is not accepted in this form") +
+          "; " + this_engine(d),
+      severity);
 }
 
 void check(const Deployment& d, Reporter& reporter) {

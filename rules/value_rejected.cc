@@ -70,7 +70,7 @@ void report_value(const Deployment& d, const RefusedValue& refused, Reporter& re
 
 // What an abbreviation fits, as the parser's own message lists it.
 std::string fitting(const Deployment& d, const UnknownFlag& unknown) {
-  const OptionTable options(d.version, d.start.serve);
+  const OptionTable options(d.version, d.start.serve, d.start.use);
   std::string names;
   for (const Option& option : options.with_prefix("--" + unknown.name)) {
     names += (names.empty() ? "" : ", ") + option.text;

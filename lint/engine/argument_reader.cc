@@ -81,7 +81,10 @@ ParserWord part_of(const ParserWord& word, size_t begin) {
 }  // namespace
 
 ArgumentReader::ArgumentReader(Settings& settings, bool serve)
-    : settings_(settings), version_(settings.version), serve_(serve), options_(version_, serve) {}
+    : settings_(settings),
+      version_(settings.version),
+      serve_(serve),
+      options_(version_, serve, settings.use) {}
 
 void ArgumentReader::read(const std::vector<ParserWord>& words, bool takes_model) {
   words_ = &words;

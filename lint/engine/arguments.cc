@@ -24,9 +24,10 @@ constexpr std::array kVariableSettings = {
     VariableSetting{"VLLM_DP_SIZE", "data-parallel-size"},
 };
 
-// The file is read by `vllm serve` from 0.6.0 and by the api_server module from 0.10.2 on.
-bool reads_config_file(Version version, bool serve) {
-  return version >= (serve ? Version{0, 6, 0} : Version{0, 10, 2});
+// The file is read by vLLM's own command from 0.6.0 and by the api_server module from 0.10.2 on.
+bool reads_config_file(Version version, const EngineStart& start) {
+  const bool command = start.serve || start.use == EngineUse::kBatch;
+  return version >= (command ? Version{0, 6, 0} : Version{0, 10, 2});
 }
 
 void read_environment(const EngineStart& start, Settings& settings) {
@@ -48,6 +49,7 @@ void read_environment(const EngineStart& start, Settings& settings) {
 Settings read_settings(const EngineStart& start, Version version, const Node* config_file) {
   Settings settings;
   settings.version = version;
+  settings.use = start.use;
   settings.keyword_arguments = start.keys_are_arguments;
   ArgumentReader reader(settings, start.serve);
   std::vector<ConfigKey> keys;
@@ -56,7 +58,7 @@ Settings read_settings(const EngineStart& start, Version version, const Node* co
   } else {
     keys = start.config;
   }
-  if (config_file && reads_config_file(version, start.serve)) {
+  if (config_file && reads_config_file(version, start)) {
     for (const Entry& entry : config_file->entries) keys.push_back({entry.key, entry.value});
   }
   reader.read(words_of_config(keys, version, start.serve), false);

@@ -56,7 +56,10 @@ class Writer {
     const Flag* const flag = find_flag(name);
     const FlagKind kind = flag == nullptr ? FlagKind{} : flag_kind(*flag, version_);
     if (node.kind == Node::Kind::kNull) return;
-    if (const YamlBool value = yaml_bool(node); value != YamlBool::kNone && kind.is_switch()) {
+    if (kind.is_switch() && !key.known) {  // it may be there or not
+      add("--" + name, key_, node.where);
+    } else if (const YamlBool value = yaml_bool(node);
+               value != YamlBool::kNone && kind.is_switch()) {
       const bool on = value == YamlBool::kTrue;
       if (on || kind.form == FlagForm::kTwoWay) add((on ? "--" : "--no-") + name, key_, node.where);
     } else if (node.is_sequence() && !kind.is_json()) {

@@ -6,6 +6,7 @@
 //   mla, state-layers, attention-free, encoder-decoder, chunked-attention, sliding, multimodal,
 //   pooling, bf16, checkpoint-kv      what the model is
 //   arch:X, arch-has:X, type:X, quant:X   its architecture, that class's flags, model type, method
+//   use:offline, use:other            the class LLM; neither that nor a server
 //   speculation, speculation:X, chunked-prefill, prefix-caching, kv-fp8, pp>1, dp>1, longest>N,
 //   block%N (no multiple of N)        what is decided already
 //   flag, flag=value, VLLM_X, VLLM_X=1    what is set
@@ -46,6 +47,13 @@ constexpr std::array kPredicates = {
     Predicate{"any", [](const DefaultFacts&) { return true; }},
     Predicate{"v0", [](const DefaultFacts& f) { return !f.v1; }},
     Predicate{"v1", [](const DefaultFacts& f) { return f.v1; }},
+    Predicate{"use:offline",
+              [](const DefaultFacts& f) { return f.settings.use == EngineUse::kOffline; }},
+    Predicate{"use:other",
+              [](const DefaultFacts& f) {
+                return f.settings.use == EngineUse::kBatch ||
+                       f.settings.use == EngineUse::kEmbedded;
+              }},
     Predicate{"mla", [](const DefaultFacts& f) { return has_layers(f, CacheKind::kMla); }},
     Predicate{"state-layers",
               [](const DefaultFacts& f) { return has_layers(f, CacheKind::kMamba); }},

@@ -89,6 +89,7 @@ Flag parse_flag(const TableRow& row) {
   flag.choices = row[kChoices];
   flag.replacement = row[kReplacement];
   flag.api_server_only = row[kScope] == "api-server";
+  flag.batch_only = row[kScope] == "batch";
   if (row[kScope].starts_with("serve<")) {
     flag.serve_only_until = parse_version(row[kScope].substr(6));
   }
@@ -207,7 +208,7 @@ std::string nearest_flag(std::string_view name, Version version) {
   // The table is sorted, so the first of equally near names is the alphabetical one.
   std::vector<std::string_view> names;
   for (const Flag& flag : flag_table()) {
-    if (flag_exists(flag, version)) names.push_back(flag.name);
+    if (flag_exists(flag, version) && !flag.batch_only) names.push_back(flag.name);
   }
   return std::string(nearest(written, names));
 }

@@ -63,6 +63,7 @@ struct Flag {
   std::optional<Version> removed;     ///< first release without it
   std::string replacement;  ///< what to use instead; may carry a value ("mm-processor-cache-gb 0")
   bool api_server_only = false;
+  bool batch_only = false;
   std::optional<Version> serve_only_until;  ///< before that release only `vllm serve` has it
   /// Cells of the table with their history (table.h); read them with the functions below.
   std::string_view kinds;

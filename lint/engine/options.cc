@@ -11,12 +11,15 @@ bool by_text(const Option& option, std::string_view text) { return option.text <
 
 }  // namespace
 
-OptionTable::OptionTable(Version version, bool serve) {
+// NOTE: `run-batch` has few of the server's own options before 0.17; all of them are taken for its
+// own, so that no option is called unknown that some release of it has.
+OptionTable::OptionTable(Version version, bool serve, EngineUse use) {
   options_.reserve(2 * all_flags().size());
   for (const Flag& flag : all_flags()) {
     if (!flag_exists(flag, version)) continue;
     const bool serve_only = flag.serve_only_until && version < *flag.serve_only_until;
     if (serve ? flag.api_server_only : serve_only) continue;
+    if (flag.batch_only && use != EngineUse::kBatch) continue;
     add(flag, version);
   }
   std::sort(options_.begin(), options_.end(),

@@ -9,6 +9,7 @@
 
 #include "lint/engine/flags.h"
 #include "lint/engine/version.h"
+#include "lint/read/engine_start.h"
 
 namespace kvbudget {
 
@@ -21,8 +22,8 @@ struct Option {
 
 class OptionTable {
  public:
-  /// Options of `vllm serve`, or of the api_server module.
-  OptionTable(Version version, bool serve);
+  /// Options of `vllm serve`, of the api_server module, or of `vllm run-batch`.
+  OptionTable(Version version, bool serve, EngineUse use);
 
   const Option* find(std::string_view text) const;
   /// Every option that begins with `text`.

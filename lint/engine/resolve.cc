@@ -109,12 +109,13 @@ uint64_t Resolver::number(std::string_view name) {
   return static_cast<uint64_t>(python_int(forced ? *forced : rule(name)).value_or(0));
 }
 
-// GPUs in one direction; more than any cluster has would be looked at one by one.
+// GPUs in one direction. An estimate looks at them one by one, so there is none for more than any
+// cluster has; what the file says stays what it says.
 uint32_t Resolver::ranks(std::string_view name) {
   constexpr uint64_t kMost = 4'096;
   const uint64_t value = std::max<uint64_t>(number(name), 1);
   if (value > kMost) unreadable(name);
-  return static_cast<uint32_t>(std::min(value, kMost));
+  return static_cast<uint32_t>(bounded(value));
 }
 
 double Resolver::real(std::string_view name) {
@@ -291,6 +292,8 @@ void Resolver::resolve_batch() {
 bool Resolver::takes_none_of(std::string_view inputs) {
   if (inputs.empty() || input_.version < kLeavesEncodersOut) return false;
   if (is_on("language-model-only")) return true;
+  const Setting* const setting = settings_.find("limit-mm-per-prompt");
+  if (setting != nullptr && !setting->known) unreadable("limit-mm-per-prompt");
   const std::string limits = settings_.text("limit-mm-per-prompt");
   while (!inputs.empty()) {
     const size_t comma = std::min(inputs.find(','), inputs.size());

@@ -95,7 +95,8 @@ class Settings {
     environment_[name] = std::move(setting);
   }
 
-  Version version;                 ///< whose rules read these settings
+  Version version;  ///< whose rules read these settings
+  EngineUse use = EngineUse::kServer;
   bool keyword_arguments = false;  ///< what is from a config file is from Python: nothing parsed it
   std::vector<UnknownFlag> unknown_flags;
   std::vector<RefusedWord> refused_words;

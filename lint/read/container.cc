@@ -42,6 +42,7 @@ void add_starts(std::vector<Invocation> invocations, const EngineStart& base, Fi
     start.wrapper_flags = std::move(invocation.wrapper_flags);
     if (!invocation.config.empty()) start.config = std::move(invocation.config);
     start.serve = invocation.serve;
+    start.use = invocation.use;
     start.repeated_entry = std::move(invocation.repeated_entry);
     start.entry_replaced = invocation.entry_replaced;
     start.cut_off = std::move(invocation.cut_off);

@@ -60,6 +60,15 @@ struct MountedJson {
   SourceText text;
 };
 
+/// What runs the engine: its options differ, and the defaults of a step's sizes (vLLM's
+/// UsageContext).
+enum class EngineUse {
+  kServer,   ///< `vllm serve`, the api_server module, and programs that call themselves that
+  kBatch,    ///< `vllm run-batch`
+  kOffline,  ///< the class LLM
+  kEmbedded  ///< EngineArgs or AsyncEngineArgs in somebody's own program
+};
+
 struct EngineStart {
   const SourceFile* file = nullptr;
   Location where;    ///< the command (`vllm serve` or the first argument), for findings about the
@@ -69,7 +78,8 @@ struct EngineStart {
   std::vector<Word>
       argv;  ///< words behind the entry point: flags and the positional model, never the program
   std::vector<WrapperFlag> wrapper_flags;
-  bool serve = true;  ///< `vllm serve`; false for the api_server module
+  bool serve = true;  ///< `vllm serve`; false for everything else
+  EngineUse use = EngineUse::kServer;
   /// Words that start the engine where the image's own entrypoint already does.
   std::vector<Word> repeated_entry;
   bool entry_replaced = false;  ///< only arguments stand where the image's entrypoint was

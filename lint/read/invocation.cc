@@ -25,6 +25,7 @@ struct EntryPoint {
   size_t end = 0;
   bool serve = true;
   bool dynamo = false;  // NVIDIA Dynamo's worker, which has flags of its own
+  EngineUse use = EngineUse::kServer;
 };
 
 bool only_talks(std::string_view command) {
@@ -36,6 +37,11 @@ bool only_talks(std::string_view command) {
 
 bool is_server_module(std::string_view name) {
   return name == "vllm.entrypoints.openai.api_server" || name == "vllm.entrypoints.api_server";
+}
+
+bool is_batch_module(std::string_view name) {
+  return name == "vllm.entrypoints.openai.run_batch" ||
+         name == "vllm.entrypoints.launchers.run_batch";
 }
 
 bool is_dynamo_worker(std::string_view name) {
@@ -53,9 +59,15 @@ std::optional<EntryPoint> find_entry_point(const std::vector<Word>& words) {
   const auto word = [&](size_t i) {
     return i < words.size() ? words[i].text.view() : std::string_view();
   };
+  const auto subcommand = [&](size_t begin, size_t at) -> std::optional<EntryPoint> {
+    if (word(at) == "serve") return EntryPoint{begin, at + 1, true, false};
+    if (word(at) != "run-batch") return std::nullopt;
+    return EntryPoint{begin, at + 1, false, false, EngineUse::kBatch};
+  };
   for (size_t i = 0; i < words.size(); ++i) {
-    if (base_name(word(i)) == "vllm" && word(i + 1) == "serve")
-      return EntryPoint{i, i + 2, true, false};
+    if (base_name(word(i)) == "vllm") {
+      if (auto entry = subcommand(i, i + 1)) return entry;
+    }
     if (word(i).ends_with("vllm/entrypoints/openai/api_server.py")) {
       return EntryPoint{i, i + 1, false, false};
     }
@@ -65,8 +77,11 @@ std::optional<EntryPoint> find_entry_point(const std::vector<Word>& words) {
     const size_t begin = interpreter_of(words, i);
     if (is_server_module(word(i + 1))) return EntryPoint{begin, i + 2, false, false};
     if (is_dynamo_worker(word(i + 1))) return EntryPoint{begin, i + 2, false, true};
+    if (is_batch_module(word(i + 1)))
+      return EntryPoint{begin, i + 2, false, false, EngineUse::kBatch};
     const bool cli = word(i + 1) == "vllm.entrypoints.cli.main" || word(i + 1) == "vllm";
-    if (cli && word(i + 2) == "serve") return EntryPoint{begin, i + 3, true, false};
+    if (!cli) continue;
+    if (auto entry = subcommand(begin, i + 2)) return entry;
   }
   return std::nullopt;
 }
@@ -132,8 +147,17 @@ bool hands_on_commands(const std::vector<Word>& words) {
   return false;
 }
 
+/// `$PYTHON -m MODULE`: the word stands where the variable was set, which is not where it is used.
+bool is_value_of_variable(const Location& where) {
+  if (!where) return false;
+  std::string_view before = where.file->bytes().substr(0, where.range.begin);
+  while (before.ends_with('"') || before.ends_with('\'')) before.remove_suffix(1);
+  return before.ends_with('=') || before.ends_with(":-");
+}
+
 /// From the first word to the last, if they stand in one line.
 Location span_of(const std::vector<Word>& words, size_t begin, size_t end) {
+  if (begin + 1 < end && is_value_of_variable(words[begin].text.location())) ++begin;
   Location where = words[begin].text.location();
   const Location last = words[end - 1].text.location();
   if (!where || where.file != last.file || last.range.begin < where.range.end) return where;
@@ -223,6 +247,7 @@ class Finder {
     Invocation& invocation = found_.emplace_back();
     invocation.where = span_of(command.words, entry.begin, entry.end);
     invocation.serve = entry.serve;
+    invocation.use = entry.use;
     invocation.argv.assign(command.words.begin() + static_cast<std::ptrdiff_t>(entry.end),
                            command.words.end());
     if (entry.dynamo) {
@@ -316,6 +341,7 @@ EngineStart start_of(Invocation invocation, std::string kind, std::string name) 
   start.wrapper_flags = std::move(invocation.wrapper_flags);
   start.config = std::move(invocation.config);
   start.serve = invocation.serve;
+  start.use = invocation.use;
   start.repeated_entry = std::move(invocation.repeated_entry);
   start.cut_off = std::move(invocation.cut_off);
   start.env = std::move(invocation.env);

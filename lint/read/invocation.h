@@ -16,6 +16,7 @@ struct Invocation {
   std::vector<Word> argv;  ///< behind the entry point
   std::vector<WrapperFlag> wrapper_flags;
   bool serve = true;
+  EngineUse use = EngineUse::kServer;
   std::vector<Word> repeated_entry;  ///< see EngineStart, like the two below
   bool entry_replaced = false;
   std::vector<Word> cut_off;

@@ -4,61 +4,11 @@
 #include "lint/engine/defaults.h"
 #include "lint/engine/flags.h"
 #include "lint/engine/table.h"
-#include "tests/engine/engine_fixture.h"
+#include "tests/engine/resolve_fixture.h"
 #include "tests/support/catch.h"
 
 using namespace kvbudget;
 using namespace kvbudget::testing;
-
-namespace {
-
-constexpr uint64_t kMiB = 1024 * 1024;
-
-Gpu card(const char* device_name, uint64_t mib, ComputeCapability capability) {
-  Gpu gpu;
-  gpu.device_name = device_name;
-  gpu.memory_bytes = mib * kMiB;
-  gpu.capability = capability;
-  gpu.vendor = "nvidia";
-  return gpu;
-}
-
-Gpu h100() { return card("NVIDIA H100 80GB HBM3", 81089, {9, 0}); }
-Gpu a100() { return card("NVIDIA A100-SXM4-80GB", 81153, {8, 0}); }
-Gpu l4() { return card("NVIDIA L4", 22563, {8, 9}); }
-Gpu t4() { return card("Tesla T4", 14913, {7, 5}); }
-Gpu b200() { return card("NVIDIA B200", 182642, {10, 0}); }
-
-memory::ModelShape model_with(std::initializer_list<memory::CacheKind> kinds) {
-  memory::ModelShape model;
-  model.architecture = "LlamaForCausalLM";
-  for (const memory::CacheKind kind : kinds) {
-    memory::LayerCache cache;
-    cache.kind = kind;
-    model.caches.push_back(cache);
-  }
-  return model;
-}
-
-memory::ModelShape decoder() { return model_with({memory::CacheKind::kFull}); }
-memory::ModelShape hybrid() {
-  return model_with({memory::CacheKind::kMamba, memory::CacheKind::kFull});
-}
-
-ResolveResult resolved(const char* version, const char* words, const Gpu& gpu,
-                       const memory::ModelShape& model, uint64_t longest = 8192) {
-  const Version parsed = parse_version(version).value();
-  const Settings settings = read_settings(start_of(words), parsed, nullptr);
-  return resolve({settings, parsed, &gpu, &model, longest});
-}
-
-memory::EngineSettings engine_of(const char* version, const char* words, const Gpu& gpu,
-                                 const memory::ModelShape& model = decoder(),
-                                 uint64_t longest = 8192) {
-  return resolved(version, words, gpu, model, longest).engine;
-}
-
-}  // namespace
 
 TEST_CASE("every row of the defaults can be read") {
   const Settings settings = read_settings(start_of("M"), newest_version(), nullptr);
@@ -106,6 +56,8 @@ TEST_CASE("batch limits follow the release and the size of the card") {
            Case{"0.7.3", h100(), 256, 8192},  // V0: max(max_model_len, 2048)
            Case{"0.8.3", l4(), 1024, 2048},   // 1024 on every GPU for four releases
            Case{"0.8.4", l4(), 256, 2048},
+           Case{"0.8.4", a100(), 256, 2048},  // by name until 0.8.5
+           Case{"0.8.4", h100(), 1024, 8192},
            Case{"0.8.5", a100(), 1024, 8192},
            Case{"0.9.0", a100(), 256, 2048},  // A100 left out by name
            Case{"0.19.0", l4(), 256, 2048},
@@ -289,12 +241,19 @@ TEST_CASE("values that cannot be read are named once") {
   CHECK(names("0.13.0", "M --max-model-len auto") == Names{"max-model-len"});
   CHECK(names("0.19.0", "M --max-num-seqs 1k") == Names{"max-num-seqs"});
   CHECK(names("0.19.0", "M -pp 1000000000") == Names{"pipeline-parallel-size"});
+  CHECK(names("0.19.0", "M -tp 4096").empty());
+  CHECK(names("0.19.0", "M -tp 4097") == Names{"tensor-parallel-size"});
   CHECK(names("0.19.0", "M --block-size 0") == Names{"block-size"});
   CHECK(names("0.19.0", "M --gpu-memory-utilization 90%") == Names{"gpu-memory-utilization"});
   CHECK(names("0.19.0", "M --speculative-config {'a':1}") == Names{"speculative-config"});
   CHECK(names("0.19.0", "M --compilation-config {'mode':3}") == Names{"compilation-config"});
   CHECK(names("0.8.5", "M --compilation-config 3").empty());
   CHECK(names("0.19.0", "M --kv-cache-dtype $KV") == Names{"kv-cache-dtype"});
+  memory::ModelShape sees = decoder();
+  sees.vision_inputs = "image";
+  CHECK(resolved("0.19.0", "M --limit-mm-per-prompt $LIMIT", h100(), sees).unreadable ==
+        Names{"limit-mm-per-prompt"});
+  CHECK(names("0.19.0", "M --limit-mm-per-prompt $LIMIT").empty());
   CHECK(names("0.19.0", "M -tp $TP -cc $CC") ==
         Names{"tensor-parallel-size", "compilation-config"});
 }

@@ -46,6 +46,10 @@ TEST_CASE("every usual way to start the engine is recognised") {
       {"python3.12 -u -m vllm.entrypoints.openai.api_server --model m", "module <--model><m>"},
       {"python3 -m vllm.entrypoints.cli.main serve m", "<m>"},
       {"python3 /app/vllm/entrypoints/openai/api_server.py --model m", "module <--model><m>"},
+      {"uv run vllm run-batch -i a -o b --model m", "module <-i><a><-o><b><--model><m>"},
+      {"python -m vllm.entrypoints.openai.run_batch -i a --model m", "module <-i><a><--model><m>"},
+      {"python -m vllm.entrypoints.cli.main run-batch --model m", "module <--model><m>"},
+      {"vllm bench latency --model m", ""},
       {"A=1 vllm serve m", "A=1 <m>"},
       {"export A=1; export B=2; B=3 vllm serve m", "A=1 B=3 <m>"},
       {"A=1; vllm serve m", "<m>"},
@@ -57,6 +61,7 @@ TEST_CASE("every usual way to start the engine is recognised") {
       {"bash -lc -- 'vllm serve m'", "<m>"},
       {"M=m; bash -c \"vllm serve $M\"", "<m>"},
       {"docker exec c bash -c 'vllm serve m'", "<m>"},
+      {"C='vllm serve m'\nif [ -n \"$A\" ]; then\n C=\"$C $A\"\nfi\nexec $C", "<m>?<$A>"},
       {"A='--x 1'; eval \"exec vllm serve m ${A}\"", "<m><--x><1>"},
       {"M=m; tmux new-session -d -s s \"vllm serve $M --x\"", "<m><--x>"},
       {"tmux send-keys -t s 'A=1 vllm serve m' C-m", "A=1 <m>"},
@@ -166,4 +171,25 @@ TEST_CASE("an engine that an image starts stands at the command that runs the im
   const std::vector<Invocation> found = find(file);
   REQUIRE(found.size() == 1);
   CHECK(found[0].where.range == ByteRange{0, 6});
+}
+
+TEST_CASE("a batch run is told from a server") {
+  const SourceFile file("run.sh",
+                        "vllm run-batch -i a -o b --model m\n"
+                        "python3 -m vllm.entrypoints.launchers.run_batch -i a -o b --model m\n"
+                        "vllm serve m\n");
+  const std::vector<Invocation> found = find(file);
+  REQUIRE(found.size() == 3);
+  CHECK(found[0].use == EngineUse::kBatch);
+  CHECK(found[1].use == EngineUse::kBatch);
+  CHECK(found[2].use == EngineUse::kServer);
+}
+
+TEST_CASE("an engine behind a variable's program stands where it is used") {
+  const SourceFile file("run.sh",
+                        "PYTHON=${PYTHON:-python3}\n"
+                        "$PYTHON -m vllm.entrypoints.openai.api_server --model m\n");
+  const std::vector<Invocation> found = find(file);
+  REQUIRE(found.size() == 1);
+  CHECK(file.position(found[0].where.range.begin).line == 2);
 }

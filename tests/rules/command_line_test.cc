@@ -194,3 +194,16 @@ TEST_CASE("variables that the release or the platform does not read are named") 
   CHECK(with("0.19.0", "VLLM_ALLOW_LONG_MAX_MODEL_LEN", "1") == "KVB405");
   CHECK(with("0.19.0", "VLLM_ALLOW_LONG_MAX_MODEL_LEN", "0") == "");
 }
+
+TEST_CASE("a batch run takes its own options, and a server does not") {
+  const auto script = [](const std::string& command) {
+    return rules_in(pod_with_script("          " + command + "\n"));
+  };
+  CHECK(script("vllm run-batch -i in.jsonl -o out.jsonl --output-tmp-dir /d --enable-metrics "
+               "--model Qwen/Qwen2.5-7B-Instruct --max-model-len 4096")
+            .empty());
+  CHECK(script("vllm run-batch -i in.jsonl -o out.jsonl Qwen/Qwen2.5-7B-Instruct") == "KVB418");
+  CHECK(script("vllm run-batch -i a -o b --model Qwen/Qwen2.5-7B-Instruct --swap-space 4") ==
+        "KVB401");
+  CHECK(script("vllm serve Qwen/Qwen2.5-7B-Instruct --input-file in.jsonl") == "KVB401");
+}
