@@ -185,6 +185,13 @@ void find_gpus(Deployment& d, const Inputs& inputs) {
     }
   }
   find_gpu_count(d, inputs, of_instance);
+  // A card that is given for many files is none of this one's.
+  if (d.start.image && d.start.image_known && runs_on_cpu(d.start.image->view())) {
+    d.gpu.reset();
+    d.add_missing("gpu", "the image is a build for CPUs, whose memory is not followed",
+                  "judge this one by hand");
+    return;
+  }
   const ProjectSettings& project = inputs.project;
   if (d.gpu_count == 0) d.gpu_count = project.gpu_count;
   if (!d.gpu && !d.start.gpu.name) d.gpu = project.gpu;

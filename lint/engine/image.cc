@@ -75,4 +75,15 @@ std::optional<Version> image_version(std::string_view image) {
   return spelled_out(image);
 }
 
+bool runs_on_cpu(std::string_view image) {
+  image = image.substr(0, image.find('@'));
+  std::string_view name = image.substr(image.rfind('/') + 1);
+  while (!name.empty()) {
+    const size_t end = std::min(name.find_first_of(":-_."), name.size());
+    if (name.substr(0, end) == "cpu") return true;
+    name.remove_prefix(std::min(end + 1, name.size()));
+  }
+  return false;
+}
+
 }  // namespace kvbudget

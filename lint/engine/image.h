@@ -13,4 +13,7 @@ namespace kvbudget {
 /// Other projects number their images as they like: nullopt, as for "latest" and nightly builds.
 std::optional<Version> image_version(std::string_view image);
 
+/// "vllm/vllm-openai-cpu", "vllm:0.19-cpu": a build that takes no GPU.
+bool runs_on_cpu(std::string_view image);
+
 }  // namespace kvbudget

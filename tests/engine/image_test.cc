@@ -58,3 +58,17 @@ TEST_CASE("tags that are not a version of vLLM give none") {
     CHECK_FALSE(image_version(image).has_value());
   }
 }
+
+TEST_CASE("builds for CPUs say so in their name or tag") {
+  for (const char* image :
+       {"vllm/vllm-openai-cpu:v0.19.0", "public.ecr.aws/x/vllm-cpu-release-repo",
+        "example.com:5000/vllm:0.19-cpu", "vllm-cpu@sha256:00"}) {
+    INFO(image);
+    CHECK(runs_on_cpu(image));
+  }
+  for (const char* image :
+       {"vllm/vllm-openai:v0.19.0", "cpu/vllm:0.19", "vllm:0.9.0-gpu-py312", "vllm-cpus", ""}) {
+    INFO(image);
+    CHECK_FALSE(runs_on_cpu(image));
+  }
+}

@@ -202,3 +202,18 @@ TEST_CASE("float32 is named once, whether the file or the card asks for it") {
       {"KVB120", false, {kT4, "0.19.0", "Qwen/Qwen2.5-1.5B-Instruct", {}}},
   });
 }
+
+TEST_CASE("nothing is estimated on a card for an image that runs on CPUs") {
+  const auto ids = [](const std::string& text) {
+    std::set<std::string> found;
+    for (const auto& [line, id] : test::found("pod.yaml", text)) {
+      if (id.starts_with("KVB1") || id == "KVB001") found.insert(id);
+    }
+    return found;
+  };
+  std::string text = test::pod_text({"NVIDIA-L4", "0.19.0", "Qwen/Qwen2.5-32B-Instruct", {}});
+  CHECK(ids(text) == std::set<std::string>{"KVB101"});
+  const std::string image = "vllm-openai:";
+  text.replace(text.find(image), image.size(), "vllm-openai-cpu:");
+  CHECK(ids(text) == std::set<std::string>{"KVB001"});
+}
