@@ -1,11 +1,12 @@
-// The first half finds calls and assignments in one pass, the second reads expressions. An
-// expression that is more than a literal, a name or a known call is not understood and unknown.
+// Reads expressions; python_scan.cc finds where they stand. One that is more than a literal, a name
+// or a known call is not understood and unknown.
 
 #include "lint/read/python_script.h"
 
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <utility>
 
 #include "lint/read/kubernetes_pod.h"
 #include "lint/read/python_text.h"
@@ -14,9 +15,10 @@
 namespace kvbudget {
 namespace {
 
-constexpr int kMaxDepth = 24;           // of expressions and of names that stand for others
-constexpr size_t kMaxSteps = 100'000;   // values looked at for one call
-constexpr size_t kMaxCalls = 20'000;    // larger scripts are no deployments
+constexpr int kMaxDepth = 24;          // of expressions and of names that stand for others
+constexpr size_t kMaxSteps = 100'000;  // values looked at for one call
+constexpr size_t kMaxVariables = 500;  // of the environment
+constexpr size_t kBytesOfStep = 64;
 constexpr size_t kMaxScript = 1 << 20;  // bytes
 
 bool is_any_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
@@ -58,71 +60,31 @@ NodePtr PythonScript::arguments_of(const PythonCall& call) const {
   return steps == 0 ? nullptr : result;
 }
 
-void PythonScript::scan() {
-  size_t depth = 0;
-  bool at_line_start = true;
-  for (size_t i = 0; i < text_.size();) {
-    const char c = text_[i];
-    if (is_name_start(c)) {
-      i = scan_name(i, depth, at_line_start);
-      at_line_start = false;
-    } else if (is_any_of(c, "\"'")) {
-      i = skip_python_string(text_.view(), i);
-    } else if (c == '#') {
-      i = std::min(text_.view().find('\n', i), text_.size());
-    } else {
-      if (is_any_of(c, "([{")) ++depth;
-      if (is_any_of(c, ")]}") && depth > 0) --depth;
-      if (!is_python_blank(c)) at_line_start = false;
-      if (c == '\n' && depth == 0) at_line_start = true;
-      ++i;
+NodePtr PythonScript::value_at(size_t at) const {
+  size_t steps = kMaxSteps;
+  Cursor cursor{at, 0, &steps, false};
+  return value(cursor);
+}
+
+std::vector<EnvVar> PythonScript::environment_set() const {
+  std::vector<EnvVar> variables;
+  for (const size_t at : environment_) {
+    if (variables.size() >= kMaxVariables) break;
+    size_t steps = kMaxSteps;
+    Cursor cursor{at, 0, &steps};
+    const NodePtr name = value(cursor);
+    skip_blanks(cursor);
+    if (!is_at(cursor, ']')) continue;
+    ++cursor.at;
+    skip_blanks(cursor);
+    const NodePtr set = value_at(cursor.at + 1);
+    EnvVar variable{name->text, set->text, set->is_scalar() && !has_placeholder(set->scalar())};
+    for (EnvVar& other : variables) {
+      if (other.name.view() == variable.name.view()) other.known = variable.known = false;
     }
+    variables.push_back(std::move(variable));
   }
-  for (const PythonCall& call : calls_) {
-    if (call.name == "bind") scan_bound(call);
-  }
-}
-
-/// A dotted name: the function of a call, or what a statement assigns to.
-size_t PythonScript::scan_name(size_t i, size_t depth, bool at_line_start) {
-  const size_t begin = i;
-  size_t last = i;
-  for (; i < text_.size() && (is_name_char(text_[i]) || text_[i] == '.'); ++i) {
-    if (text_[i] == '.') last = i + 1;
-  }
-  if (i < text_.size() && text_[i] == '(') {
-    if (calls_.size() < kMaxCalls) {
-      calls_.push_back({text_.substr(last, i - last).str(), begin, i + 1});
-    }
-  } else if (depth == 0 && at_line_start && last == begin) {
-    scan_assignment(text_.substr(begin, i - begin).str(), skip_python_blanks(text_.view(), i));
-  }
-  return i;
-}
-
-/// `name = …` and `name: type = …`; `name += …` makes a name stand for several expressions.
-void PythonScript::scan_assignment(const std::string& name, size_t behind) {
-  const std::string_view text = text_.view();
-  if (text.substr(behind, 1) == ":")
-    behind = std::min(text.find_first_of("=\n", behind), text.size());
-  const std::string_view op = text.substr(behind, 2);
-  if (op.substr(0, 1) == "=" && op != "==") assignments_[name].push_back(behind + 1);
-  if (op.size() == 2 && op[1] == '=' && is_any_of(op[0], "+-*/|")) assignments_[name].resize(2);
-}
-
-void PythonScript::scan_bound(const PythonCall& call) {
-  const std::string_view text = text_.view();
-  for (size_t i = call.arguments; i < text.size();) {
-    i = skip_python_blanks(text, i);
-    size_t end = i;
-    while (end < text.size() && is_name_char(text[end])) ++end;
-    const size_t equals = skip_python_blanks(text, end);
-    const bool keyword = end > i && text.substr(equals, 1) == "=";
-    if (keyword) bound_.emplace(std::string(text.substr(i, end - i)), equals + 1);
-    i = python_expression_end(text, keyword ? equals + 1 : i);
-    if (text.substr(i, 1) != ",") return;
-    ++i;
-  }
+  return variables;
 }
 
 void PythonScript::skip_blanks(Cursor& cursor) const {
@@ -142,6 +104,14 @@ NodePtr PythonScript::unknown(size_t begin, size_t end) const {
   return scalar(std::move(text), Node::Style::kDoubleQuoted);
 }
 
+/// No operator and no attribute follows.
+bool PythonScript::ends_expression(const Cursor& cursor) const {
+  const std::string_view text = text_.view();
+  size_t next = std::min(text.find_first_not_of(" \t", cursor.at), text.size());
+  if (cursor.bracketed) next = skip_python_blanks(text, next);
+  return next == text.size() || is_any_of(text[next], cursor.bracketed ? ",)]}:" : ",)]}:;#\r\n");
+}
+
 /// The expression at the cursor, which ends up behind it.
 NodePtr PythonScript::value(Cursor& cursor) const {
   skip_blanks(cursor);
@@ -152,8 +122,10 @@ NodePtr PythonScript::value(Cursor& cursor) const {
     ++cursor.depth;
     result = primary(cursor);
     --cursor.depth;
-    const size_t next = std::min(text_.view().find_first_not_of(" \t", cursor.at), text_.size());
-    if (next == text_.size() || is_any_of(text_[next], ",)]}:#\r\n")) return result;
+    // Long texts that names stand for are looked at again and again.
+    const size_t bytes = std::max(cursor.at - begin, result->text.size());
+    *cursor.steps -= std::min(*cursor.steps, bytes / kBytesOfStep);
+    if (ends_expression(cursor)) return result;
   }
   // Too deep, or an operator or an attribute behind it: more than this reads.
   cursor.at = python_expression_end(text_.view(), begin);
@@ -163,11 +135,14 @@ NodePtr PythonScript::value(Cursor& cursor) const {
 NodePtr PythonScript::primary(Cursor& cursor) const {
   if (cursor.at >= text_.size()) return unknown(cursor.at, cursor.at);
   const char c = text_[cursor.at];
-  if (is_any_of(c, "\"'")) return string_literal(cursor);
+  if (at_string(cursor.at)) return string(cursor);
   if (is_name_start(c)) return named(cursor);
   if (!is_any_of(c, "{[(")) return number(cursor);
   ++cursor.at;
-  return collection(cursor, c == '{' ? '}' : c == '[' ? ']' : ')');
+  const bool outer = std::exchange(cursor.bracketed, true);
+  NodePtr result = collection(cursor, c == '{' ? '}' : c == '[' ? ']' : ')');
+  cursor.bracketed = outer;
+  return result;
 }
 
 NodePtr PythonScript::number(Cursor& cursor) const {
@@ -181,15 +156,88 @@ NodePtr PythonScript::number(Cursor& cursor) const {
   return scalar(std::move(digits), Node::Style::kPlain);
 }
 
-NodePtr PythonScript::string_literal(Cursor& cursor) const {
+/// String literals that follow each other are one.
+NodePtr PythonScript::string(Cursor& cursor) const {
+  const size_t begin = cursor.at;
+  SourceText text = SourceText::empty_at(text_.file(), text_.substr(begin, 1).location().range);
+  while (true) {
+    const size_t prefix = cursor.at;
+    while (is_name_char(text_[cursor.at])) ++cursor.at;
+    const NodePtr part = string_literal(cursor, text_.view().substr(prefix, cursor.at - prefix));
+    if (part == nullptr) return unknown(begin, cursor.at);
+    text.append(part->text);
+    const std::string_view rest = text_.view();
+    const size_t next = cursor.bracketed
+                            ? skip_python_blanks(rest, cursor.at)
+                            : std::min(rest.find_first_not_of(" \t", cursor.at), rest.size());
+    if (!at_string(next)) return scalar(std::move(text), Node::Style::kDoubleQuoted);
+    cursor.at = next;
+  }
+}
+
+/// A quote, with or without a prefix (`r`, `f` …) in front of it.
+bool PythonScript::at_string(size_t at) const {
+  for (size_t letters = 0; at < text_.size() && letters < 3; ++at, ++letters) {
+    if (is_any_of(text_[at], "\"'")) return true;
+    if (!is_any_of(text_[at], "rRuUfFbB")) return false;
+  }
+  return false;
+}
+
+/// One literal with the cursor at its quote; null when it holds what is not read.
+NodePtr PythonScript::string_literal(Cursor& cursor, std::string_view prefix) const {
   const size_t begin = cursor.at;
   cursor.at = skip_python_string(text_.view(), begin);
   const bool triple = text_.view().substr(begin, 3) == std::string(3, text_[begin]);
   const size_t quotes = triple ? 3 : 1;
-  if (cursor.at < begin + 2 * quotes) return unknown(begin, cursor.at);
-  SourceText inner = text_.substr(begin + quotes, cursor.at - begin - 2 * quotes);
-  if (inner.view().find('\\') != std::string_view::npos) return unknown(begin, cursor.at);
-  return scalar(std::move(inner), Node::Style::kDoubleQuoted);
+  if (cursor.at < begin + 2 * quotes || prefix.find_first_of("bB") != prefix.npos) return nullptr;
+  const SourceText inner = text_.substr(begin + quotes, cursor.at - begin - 2 * quotes);
+  const bool raw = prefix.find_first_of("rR") != prefix.npos;
+  const bool formatted = prefix.find_first_of("fF") != prefix.npos;
+  SourceText out = inner.substr(0, 0);
+  for (size_t k = 0; k < inner.size(); ++k) {
+    if (inner[k] == '\\' && !raw) {
+      const char next = k + 1 < inner.size() ? inner[++k] : '\0';
+      if (next == '\n') continue;  // the line goes on
+      if (!is_any_of(next, "\\\"'")) return nullptr;
+      out.append(next, inner.offset(k));
+    } else if (formatted && is_any_of(inner[k], "{}")) {
+      if (!append_part(inner, k, cursor, out)) return nullptr;
+    } else {
+      out.append(inner[k], inner.offset(k));
+    }
+  }
+  return scalar(std::move(out), Node::Style::kDoubleQuoted);
+}
+
+/// `{name}` of a formatted string at `k`, which ends up at its last byte; `{{` is a brace.
+bool PythonScript::append_part(const SourceText& inner, size_t& k, Cursor& cursor,
+                               SourceText& out) const {
+  if (k + 1 < inner.size() && inner[k + 1] == inner[k]) {
+    out.append(inner[k], inner.offset(k));
+    ++k;
+    return true;
+  }
+  const size_t close = inner.view().find('}', k);
+  if (inner[k] == '}' || close == std::string_view::npos) return false;
+  const SourceText name = inner.substr(k + 1, close - k - 1);
+  k = close;
+  const bool plain = !name.empty() && is_name_start(name[0]) &&
+                     std::all_of(name.view().begin(), name.view().end(), is_name_char);
+  if (plain && cursor.depth<kMaxDepth&& * cursor.steps> 0) {
+    --*cursor.steps;
+    Cursor part = cursor;
+    ++part.depth;
+    const NodePtr value = variable(name.str(), part);
+    if (value != nullptr && value->is_scalar()) {
+      out.append(value->text);
+      return true;
+    }
+  }
+  out.append_synthetic("${", inner.offset(close));
+  out.append(name);
+  out.append_synthetic("}", inner.offset(close));
+  return true;
 }
 
 /// Behind the opening bracket: a dict, a list, a tuple, or one value in brackets.
@@ -224,17 +272,13 @@ NodePtr PythonScript::named(Cursor& cursor) const {
   }
   const SourceText word = text_.substr(begin, cursor.at - begin);
   const std::string name = word.str();
-  if (is_at(cursor, '"') || is_at(cursor, '\'')) {  // a prefix: raw text is what it looks like
-    NodePtr literal = string_literal(cursor);
-    return name == "r" || name == "u" ? literal : unknown(begin, cursor.at);
-  }
-  if (is_at(cursor, '(')) {
+  const bool looks_up = is_at(cursor, '[') && name.ends_with("environ");
+  if (is_at(cursor, '(') || looks_up) {
     ++cursor.at;
-    return call(name, begin, cursor);
-  }
-  if (is_at(cursor, '[') && name.ends_with("environ")) {
-    ++cursor.at;
-    return environment(cursor, ']');
+    const bool outer = std::exchange(cursor.bracketed, true);
+    NodePtr result = looks_up ? environment(cursor, ']') : call(name, begin, cursor);
+    cursor.bracketed = outer;
+    return result;
   }
   if (name == "True" || name == "False") {
     SourceText text = word.substr(0, 0);
@@ -242,28 +286,36 @@ NodePtr PythonScript::named(Cursor& cursor) const {
     return scalar(std::move(text), Node::Style::kPlain);
   }
   if (name == "None") return std::make_shared<Node>();
-  return variable(name, cursor);
+  const NodePtr meaning = variable(name, cursor);
+  return meaning == nullptr ? unknown(begin, cursor.at) : meaning;
 }
 
-/// A name that stands for one expression only; the cursor is behind it.
+/// What a name stands for that only one expression gives a meaning; null when that is not known.
 NodePtr PythonScript::variable(const std::string& name, const Cursor& cursor) const {
   const auto bound = bound_.find(name);
   const auto assigned = assignments_.find(name);
   Cursor inner = cursor;
   if (bound != bound_.end()) {
     inner.at = bound->second;
-  } else if (assigned != assignments_.end() && assigned->second.size() == 1) {
+    inner.bracketed = true;
+  } else if (assigned != assignments_.end() && assigned->second.size() == 1 &&
+             rebound_.count(name) == 0) {
     inner.at = assigned->second.front();
+    inner.bracketed = false;
   } else {
-    return unknown(cursor.at - name.size(), cursor.at);
+    return nullptr;
   }
-  return value(inner);
+  NodePtr result = value(inner);
+  return result->is_scalar() || changed_.count(name) == 0 ? result : nullptr;
 }
 
 /// Behind the opening bracket.
 NodePtr PythonScript::call(const std::string& name, size_t begin, Cursor& cursor) const {
   if (reads_environment(name)) return environment(cursor, ')');
-  if (makes_mapping(name)) return arguments(cursor);
+  if (makes_mapping(name)) {
+    const NodePtr mapping = arguments(cursor);
+    return mapping->items.empty() ? mapping : unknown(begin, cursor.at);
+  }
   if (converts(name)) {
     NodePtr inner = value(cursor);
     skip_blanks(cursor);
@@ -310,6 +362,8 @@ NodePtr PythonScript::arguments(Cursor& cursor) const {
     if (end > name && text.substr(equals, 1) == "=" && text.substr(equals, 2) != "==") {
       cursor.at = equals + 1;
       node->entries.push_back({text_.substr(name, end - name), value(cursor)});
+    } else {
+      node->items.push_back(value(cursor));
     }
     cursor.at = python_expression_end(text, cursor.at);
     if (!is_at(cursor, ',')) break;

@@ -6,6 +6,8 @@
 namespace kvbudget {
 namespace {
 
+constexpr size_t kMaxExpression = 1 << 16;  // bytes; calls within calls are looked at one by one
+
 bool is_any_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
 
 size_t line_end(std::string_view text, size_t i) {
@@ -39,6 +41,7 @@ size_t skip_python_blanks(std::string_view text, size_t i) {
 }
 
 size_t python_expression_end(std::string_view text, size_t i) {
+  text = text.substr(0, i + kMaxExpression);
   for (size_t depth = 0; i < text.size();) {
     const char c = text[i];
     if (is_any_of(c, "\"'")) {

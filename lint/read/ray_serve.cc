@@ -9,8 +9,8 @@
 #include "lint/read/docker_run.h"
 #include "lint/read/kubernetes_pod.h"
 #include "lint/read/manifest.h"
+#include "lint/read/python_engines.h"
 #include "lint/read/ray_llm.h"
-#include "lint/read/ray_python.h"
 #include "lint/read/readers.h"
 #include "lint/read/shell_words.h"
 
@@ -57,6 +57,11 @@ const Node* find_script(const YamlFile& yaml, std::string_view name) {
   return nullptr;
 }
 
+void add_script(const SourceText& text, EngineStart base, FileContents& out) {
+  base.joins_ray_cluster = true;
+  add_python_engines(PythonScript(text, base.env), base, out);
+}
+
 /// `module:variable` is what a script of the manifest makes, when that has one.
 void add_module(const YamlFile& yaml, const Node& application, EngineStart start,
                 FileContents& out) {
@@ -69,7 +74,7 @@ void add_module(const YamlFile& yaml, const Node& application, EngineStart start
   if (script == nullptr) return;
   start.replicas = replicas_of(application);
   start.serves_traffic = true;
-  add_python_engines(script->text, start, out);
+  add_script(script->text, std::move(start), out);
 }
 
 void add_applications(const YamlFile& yaml, const Node& config, const EngineStart& base,
@@ -149,7 +154,7 @@ bool read_ray_job(const YamlFile& yaml, const Node& root, FileContents& out) {
   add_script_starts(entrypoint->text, ShellScope(), base, out);
   for (const Word& word : split_words(word_of(*entrypoint))) {
     const Node* script = find_script(yaml, base_name(word.text.view()));
-    if (script != nullptr) add_python_engines(script->text, base, out);
+    if (script != nullptr) add_script(script->text, base, out);
   }
   return out.starts.size() > before;
 }

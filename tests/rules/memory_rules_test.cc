@@ -217,3 +217,19 @@ TEST_CASE("nothing is estimated on a card for an image that runs on CPUs") {
   text.replace(text.find(image), image.size(), "vllm-openai-cpu:");
   CHECK(ids(text) == std::set<std::string>{"KVB001"});
 }
+
+TEST_CASE("nothing is estimated where an argument is not literal") {
+  const auto rules = [](const std::string& arguments) {
+    std::string text;
+    for (const auto& [line, rule] : test::found(
+             "run.py", "from vllm import LLM\nllm = LLM(model='Qwen/Qwen2.5-7B-Instruct', " +
+                           arguments + ")\n# gpu\nf(gpu='T4')\n")) {
+      if (rule == "KVB001" || rule == "KVB101" || rule.starts_with("KVB4")) text += rule + " ";
+    }
+    return text;
+  };
+  CHECK(rules("max_model_len=4096, dtype='half'") == "KVB101 ");
+  CHECK(rules("max_model_len=4096, dtype='half', **more") == "KVB001 ");
+  CHECK(rules("max_model_len=4096, dtype='half', enforce_eager=EAGER") == "KVB001 ");
+  CHECK(rules("max_model_len=LENGTH, dtype='half'") == "KVB001 ");
+}
