@@ -10,6 +10,7 @@
 
 #include "lint/read/shell_arithmetic.h"
 #include "lint/read/shell_change.h"
+#include "lint/read/text.h"
 #include "lint/read/yaml_template.h"
 
 namespace kvbudget {
@@ -66,7 +67,10 @@ void ShellReader::skip_group(char closer) {
     } else if (c == '$' && (peek(1) == '(' || peek(1) == '{')) {
       advance();
       closers.push_back(peek() == '(' ? ')' : '}');
-    } else if (c == '"' || c == '`') {
+    } else if (c == '`') {
+      skip_backquotes();
+      if (!done()) --pos_;
+    } else if (c == '"') {
       closers.push_back(c);
     } else if (top != '"' && c == '\'') {
       const size_t end = text_.view().find('\'', pos_ + 1);
@@ -79,6 +83,29 @@ void ShellReader::skip_group(char closer) {
       skip_line();
     }
   }
+}
+
+/// Quotes within are the inner shell's business: only an escape hides a backquote.
+void ShellReader::skip_backquotes() {
+  for (advance(); !done() && peek() != '`'; advance()) {
+    if (peek() == '\\') advance();
+  }
+  advance();
+}
+
+bool ShellReader::ends_control_line() const {
+  const std::string_view before = text_.view().substr(0, pos_);
+  const size_t begin = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  std::string_view line = trimmed(before.substr(begin));
+  const bool any = line.starts_with("{%") || line.starts_with("{{");
+  while (!line.empty()) {
+    const bool braces = line.starts_with("{{");
+    const size_t end = line.find(braces ? "}}" : "%}");
+    if ((!braces && !line.starts_with("{%")) || end == std::string_view::npos) return false;
+    if (!is_control_action(line.substr(0, end))) return false;
+    line = trimmed(line.substr(end + 2));
+  }
+  return any;
 }
 
 void ShellReader::read_word(std::vector<Word>& out) {
@@ -202,9 +229,22 @@ bool ShellReader::template_action(WordBuilder& builder) {
 
 void ShellReader::backquoted(WordBuilder& builder) {
   const size_t start = pos_;
-  advance();
-  skip_group('`');
-  add_raw(start, std::min(pos_, text_.size()), builder);
+  skip_backquotes();
+  if (!holds_comment(start + 1)) add_raw(start, std::min(pos_, text_.size()), builder);
+}
+
+/// What was substituted from `begin` on is a remark alone, which leaves nothing: the usual way to
+/// write one between joined lines.
+bool ShellReader::holds_comment(size_t begin) const {
+  const size_t end = std::max(begin, std::min(pos_, text_.size()) - 1);
+  std::string_view inner = text_.view().substr(begin, end - begin);
+  while (!inner.empty()) {
+    const size_t line = std::min(inner.find('\n'), inner.size());
+    const std::string_view text = trimmed(inner.substr(0, line));
+    if (!text.empty() && text.front() != '#') return false;
+    inner.remove_prefix(std::min(line + 1, inner.size()));
+  }
+  return true;
 }
 
 void ShellReader::dollar(WordBuilder& builder, bool splits) {
@@ -214,7 +254,12 @@ void ShellReader::dollar(WordBuilder& builder, bool splits) {
   if (c == '(') {
     advance();
     skip_group(')');
-    if (!arithmetic(start, builder)) add_raw(start, std::min(pos_, text_.size()), builder);
+    if (holds_comment(start + 2) || arithmetic(start, builder)) return;
+    add_raw(start, std::min(pos_, text_.size()), builder);
+  } else if (c == '{' && peek(1) == '{') {  // `${{ … }}`, which a pipeline fills in first
+    const size_t end = text_.view().substr(0, start + kMaxAction).find("}}", start);
+    pos_ = end == std::string_view::npos ? pos_ + 1 : end + 2;
+    add_raw(start, pos_, builder);
   } else if (c == '{') {
     advance();
     braced(builder, splits);

@@ -34,6 +34,10 @@ class ShellReader {
   /// Behind an opening mark: goes on until `closer`, over nested quotes and groups.
   void skip_group(char closer);
 
+  /// At a line break: its line holds nothing but actions that steer (`{% if … %}`), and such a line
+  /// is not there once the template has run.
+  bool ends_control_line() const;
+
   /// Reads one word as it stands; it may expand to none or to many.
   void read_word(std::vector<Word>& out);
   /// The right side of an assignment: expansions are not split.
@@ -49,6 +53,8 @@ class ShellReader {
   void quoted_byte(std::string_view escapes, WordBuilder& word);
   bool template_action(WordBuilder& word);
   void backquoted(WordBuilder& word);
+  void skip_backquotes();
+  bool holds_comment(size_t begin) const;
   void dollar(WordBuilder& word, bool splits);
   bool arithmetic(size_t start, WordBuilder& word) const;
   void braced(WordBuilder& word, bool splits);

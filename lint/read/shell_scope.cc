@@ -46,8 +46,14 @@ size_t common_words(const ShellValue& a, const ShellValue& b) {
   return static_cast<size_t>(end.first - a.words.begin());
 }
 
+/// … or with words that nobody knows, which may be flags.
 bool goes_on_with_flag(const ShellValue& value, size_t at) {
-  return value.words.size() <= at || is_flag(value.words[at]);
+  if (value.words.size() <= at || is_flag(value.words[at])) return true;
+  const Word& word = value.words[at];
+  const std::string_view text = word.text.view();
+  const size_t begin = text.find_first_not_of(" \t\n");
+  const bool apart = value.array || begin > 0;
+  return at > 0 && apart && !word.known && text[begin] == '$';
 }
 
 /// `ARGS+=(--eager)` under a condition: what all have in common is there, the rest may be. Values

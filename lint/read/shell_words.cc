@@ -94,8 +94,8 @@ class ScriptReader {
   /// True behind the end of the command; what ended it is in `separator_`.
   bool ends() {
     reader_.skip_blanks();
-    while (reader_.peek() == '#') {
-      reader_.skip_line();
+    while (reader_.peek() == '#' || (reader_.peek() == '\n' && reader_.ends_control_line())) {
+      reader_.peek() == '#' ? reader_.skip_line() : reader_.advance();
       reader_.skip_blanks();
     }
     if (reader_.done()) return true;

@@ -59,6 +59,12 @@ TEST_CASE("words are split, unquoted and joined as a shell does") {
       {"a --m <your-model> \\\n <b> <c", "<a><--m>?<<your-model>>?<<b>>"},
       {"a '{\"k\": {\"x\": 1}}'", "<a><{\"k\": {\"x\": 1}}>"},
       {"a {{ .Values.x }} \"{{ .y }}-z\"", "<a>?<{{ .Values.x }}>?<{{ .y }}-z>"},
+      // Remarks between joined lines, and lines that a template takes out.
+      {"a \\\n `# it's one` \\\n b $(# too\n)", "<a><b>"},
+      {"a `b 'c` d", "<a>?<`b 'c`><d>"},
+      {"a \"`# x`\"", "<a><>"},
+      {"a \\\n{% if x %}\n  b \\\n  {%- endif %} \n  c\nd", "<a><b><c> ; <d>"},
+      {"a\n{% if x %}\nb\n{{- end }}\nc", "<a> ; <b> ; <c>"},
   };
   for (const Case& item : cases) {
     INFO(item.script);
