@@ -90,7 +90,8 @@ constexpr std::array<std::string_view, 6> kEnvKeys = {"env",         "extraenv",
 bool holds_arguments(const std::string& plain) {
   static constexpr std::array<std::string_view, 4> kFlags = {"flags", "vllmflags", "extraflags",
                                                              "serverflags"};
-  return plain.ends_with("args") || plain.ends_with("arguments") || is_one_of(plain, kFlags);
+  const bool words = plain.ends_with("args") && !plain.ends_with("kwargs");
+  return words || plain.ends_with("arguments") || is_one_of(plain, kFlags);
 }
 
 /// An id on the Hub, a path or an address; names without a slash are names of the service.

@@ -177,6 +177,13 @@ class Components {
     read_rendered_pod(yaml_, std::move(pod), out_);
   }
 
+  /// Stands for a word that only the template has.
+  static SourceText template_text(const Location& where) {
+    SourceText text = SourceText::empty_at(where.file, where.range);
+    text.append_synthetic("the chart's template", where.range.begin);
+    return text;
+  }
+
   static void add_words(const ChartScope& scope, RenderedPod& pod) {
     if (starts_engine(scope)) {
       pod.is_written = true;
@@ -187,7 +194,11 @@ class Components {
     pod.args = scope.options;
     pod.args.insert(pod.args.end(), scope.arguments.begin(), scope.arguments.end());
     if (!words_name_model(scope)) {
-      pod.serve(scope.models.empty() ? nullptr : scope.models.front().get());
+      const bool here = !scope.models.empty();
+      pod.serve(here ? scope.models.front().get() : nullptr);
+      const bool positional = !pod.args.empty() && !pod.args.front().text.view().starts_with('-');
+      if (!here && !positional)
+        pod.args.insert(pod.args.begin(), {template_text(pod.base.where), false});
       return;
     }
     if (scope.options.empty()) pod.base.where = scope.arguments.front().text.location();

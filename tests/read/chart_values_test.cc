@@ -64,7 +64,17 @@ TEST_CASE("values of unknown charts give what they spell") {
       {"an overlay of arguments",
        "app:\n  resources: {limits: {nvidia.com/gpu: 1}}\n  decode: {extraArgs: [--max-model-len, "
        "'1']}\n  prefill: {extraArgs: [--block-size, '2', --dtype, half]}\n",
-       "--block-size 2 --dtype half; gpu 1 nvidia.com/gpu"},
+       "?the chart's template --block-size 2 --dtype half; gpu 1 nvidia.com/gpu"},
+      {"arguments of a template are no words of a command",
+       "vllm: {image: vllm/vllm-openai, model: org/m, maxModelLen: 4096, "
+       "default-chat-template-kwargs: '{\"a\": true}'}\n",
+       "org/m --max-model-len 4096; image vllm/vllm-openai"},
+      {"a model that only the template knows",
+       "image: {repository: vllm/vllm-openai, tag: v1}\nvllm: {maxModelLen: 1, "
+       "gpuMemoryUtilization: "
+       "0.9}\n",
+       "?the chart's template --max-model-len 1 --gpu-memory-utilization 0.9; image "
+       "vllm/vllm-openai:v1"},
       {"settings far from the image",
        "inference: {server: {image: {repository: vllm/vllm-openai, tag: v1}, replicas: 2}}\n"
        "modelParameters: {modelId: org/m, maxModelLen: 8192, maxNumSeqs: 4, numGpus: 1}\n",
