@@ -24,6 +24,8 @@ constexpr NamePattern kCandidates[] = {
     {"", ".sbatch"},    {"", ".tpl"},        {"", ".j2"},
     {"Dockerfile", ""}, {"", ".Dockerfile"}, {"Containerfile", ""},
     {"", ".service"},   {"", ".container"},  {"", ".tf"},
+    {"Makefile", ""},   {"GNUmakefile", ""}, {"", ".mk"},
+    {"justfile", ""},   {"Justfile", ""},    {"", ".just"},
 };
 
 // Other people's code and build products.

@@ -48,6 +48,7 @@ constexpr std::array kYamlReaders = {
     YamlReader{read_kubeai_catalog},
     YamlReader{read_skypilot},
     YamlReader{read_dstack},
+    YamlReader{read_pipeline},
     YamlReader{read_vllm_recipe},
     YamlReader{read_srt_slurm},
     YamlReader{read_llmd_benchmark},
@@ -65,7 +66,9 @@ struct FileReader {
   bool (*is)(const SourceFile&);
   void (*read)(const SourceFile&, FileContents&);
 };
-constexpr std::array<FileReader, 4> kFileReaders = {{{is_llmd_scenario, read_llmd_scenario},
+constexpr std::array<FileReader, 6> kFileReaders = {{{is_llmd_scenario, read_llmd_scenario},
+                                                     {is_makefile, read_makefile},
+                                                     {is_python_script, read_python_script},
                                                      {is_systemd_unit, read_systemd_unit},
                                                      {is_dockerfile, read_dockerfile},
                                                      {is_terraform, read_terraform}}};

@@ -63,6 +63,7 @@ bool read_llmd_recipe(const YamlFile& yaml, const Node& root, FileContents& out)
 bool read_model_table(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_omni_stages(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_llmd_benchmark(const YamlFile& yaml, const Node& root, FileContents& out);
+bool read_pipeline(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_serving_tests(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_ecs(const YamlFile& yaml, const Node& root, FileContents& out);
 bool read_server_args(const YamlFile& yaml, const Node& root, FileContents& out);
@@ -87,6 +88,10 @@ bool is_dockerfile(const SourceFile& file);
 void read_dockerfile(const SourceFile& file, FileContents& out);
 bool is_terraform(const SourceFile& file);
 void read_terraform(const SourceFile& file, FileContents& out);
+bool is_makefile(const SourceFile& file);
+void read_makefile(const SourceFile& file, FileContents& out);
+bool is_python_script(const SourceFile& file);
+void read_python_script(const SourceFile& file, FileContents& out);
 bool is_systemd_unit(const SourceFile& file);
 void read_systemd_unit(const SourceFile& file, FileContents& out);
 

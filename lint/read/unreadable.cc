@@ -23,11 +23,12 @@ std::optional<SyntaxError> why_unreadable(const SourceFile& file) {
     return SyntaxError{{&file, {at, at + 1}},
                        "a NUL byte: this is no text file (or UTF-16; only UTF-8 is read)"};
   }
-  const bool other_kind = is_dockerfile(file) || is_systemd_unit(file) || is_terraform(file);
+  const bool other_kind = is_dockerfile(file) || is_systemd_unit(file) || is_terraform(file) ||
+                          is_python_script(file) || is_makefile(file);
   if (!is_yaml_name(file.path()) && !is_shell_script(file) && !other_kind && mentions_vllm(bytes)) {
     return SyntaxError{{&file, {0, 0}},
-                       "no reader for this kind of file; YAML, JSON, shell scripts, Dockerfiles, "
-                       "systemd units and Terraform are read"};
+                       "no reader for this kind of file; YAML, JSON, scripts of a shell or of "
+                       "Python, Makefiles, Dockerfiles, systemd units and Terraform are read"};
   }
   if (!is_yaml_name(file.path()) || has_template_action(bytes)) return std::nullopt;
   Document document = parse_yaml(file);
