@@ -7,6 +7,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "lint/read/docker_run.h"
 #include "lint/read/dynamo_flags.h"
@@ -171,6 +172,13 @@ class Finder {
  public:
   std::vector<Invocation> take() { return std::move(found_); }
 
+  /// The script that `word` is to another shell.
+  void inner_script(const Word& word, ShellScope& scope, int depth) {
+    const bool outer = std::exchange(scope.filled_in, !word.known);
+    script(word.text, scope, depth);
+    scope.filled_in = outer;
+  }
+
   void script(const SourceText& text, ShellScope& scope, int depth) {
     if (depth > kMaxNesting || text.size() > kMaxScriptBytes) return;
     read_shell(text, scope, [this, depth](const ShellCommand& command, ShellScope& inner) {
@@ -218,7 +226,7 @@ class Finder {
                              command.words.end());
     scope.enter_branch();
     for (const EnvVar& variable : command.env) scope.inherit(variable);
-    script(command.words[at].text, scope, depth + 1);
+    inner_script(command.words[at], scope, depth + 1);
     scope.drop_branch();
     scope.positional = outer;
   }
@@ -229,18 +237,19 @@ class Finder {
     for (const Word& word : command.words) {
       if (word.text.view().find(' ') == std::string_view::npos) continue;
       scope.enter_branch();
-      script(word.text, scope, depth + 1);
+      inner_script(word, scope, depth + 1);
       scope.drop_branch();
     }
   }
 
   void eval(const ShellCommand& command, ShellScope& scope, int depth) {
-    SourceText text;
+    Word whole;
     for (size_t i = 1; i < command.words.size(); ++i) {
-      if (i > 1) text.append_synthetic(" ", command.words[i].text.offset(0));
-      text.append(command.words[i].text);
+      if (i > 1) whole.text.append_synthetic(" ", command.words[i].text.offset(0));
+      whole.text.append(command.words[i].text);
+      whole.known = whole.known && command.words[i].known;
     }
-    script(text, scope, depth + 1);
+    inner_script(whole, scope, depth + 1);
   }
 
   void add(const ShellCommand& command, const EntryPoint& entry, const ShellScope& scope) {

@@ -160,7 +160,8 @@ void ShellReader::single_quoted(WordBuilder& builder) {
   size_t end = text_.view().find('\'', pos_ + 1);
   end = std::min(end, text_.size());
   const SourceText inner = text_.substr(pos_ + 1, end - pos_ - 1);
-  if (inner.view().find("{{") != std::string_view::npos) builder.set_unknown();
+  const bool filled = scope_.filled_in && holds_expansion(inner.view());
+  if (filled || inner.view().find("{{") != std::string_view::npos) builder.set_unknown();
   builder.add(inner);
   pos_ = std::min(end + 1, text_.size());
 }

@@ -51,6 +51,9 @@ class ShellScope {
   /// `$1 …` when they are known (`sh -c SCRIPT NAME ARG…`, `set -- ARG…`); the first is `$0`.
   std::optional<std::vector<Word>> positional;
 
+  /// The script is a word of another shell, which puts values in before this one sees quotes.
+  bool filled_in = false;
+
   /// Limits what expansions may add up to, so that a script cannot blow up. False: no more.
   bool spend(uint64_t bytes);
 

@@ -62,6 +62,8 @@ TEST_CASE("every usual way to start the engine is recognised") {
       {"M=m; bash -c \"vllm serve $M\"", "<m>"},
       {"docker exec c bash -c 'vllm serve m'", "<m>"},
       {"C='vllm serve m'\nif [ -n \"$A\" ]; then\n C=\"$C $A\"\nfi\nexec $C", "<m>?<$A>"},
+      {"bash -c \"vllm serve m --port '$P' --host '0'\"", "<m><--port>?<$P><--host><0>"},
+      {"bash -c 'vllm serve m --x '\"'\"'$P'\"'\"", "<m><--x><$P>"},
       {"A='--x 1'; eval \"exec vllm serve m ${A}\"", "<m><--x><1>"},
       {"M=m; tmux new-session -d -s s \"vllm serve $M --x\"", "<m><--x>"},
       {"tmux send-keys -t s 'A=1 vllm serve m' C-m", "A=1 <m>"},
