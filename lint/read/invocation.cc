@@ -148,9 +148,12 @@ bool hands_on_commands(const std::vector<Word>& words) {
   return false;
 }
 
-/// `$PYTHON -m MODULE`: the word stands where the variable was set, which is not where it is used.
-bool is_value_of_variable(const Location& where) {
-  if (!where) return false;
+/// `$PYTHON -m MODULE`: the word stands where the variable was set, apart from the next.
+bool is_value_of_variable(const Location& where, const Location& next) {
+  if (!where || where.file != next.file) return false;
+  const bool in_place =
+      where.range.end < next.range.begin && next.range.begin < where.range.end + 3;
+  if (in_place) return false;
   std::string_view before = where.file->bytes().substr(0, where.range.begin);
   while (before.ends_with('"') || before.ends_with('\'')) before.remove_suffix(1);
   return before.ends_with('=') || before.ends_with(":-");
@@ -158,7 +161,10 @@ bool is_value_of_variable(const Location& where) {
 
 /// From the first word to the last, if they stand in one line.
 Location span_of(const std::vector<Word>& words, size_t begin, size_t end) {
-  if (begin + 1 < end && is_value_of_variable(words[begin].text.location())) ++begin;
+  if (begin + 1 < end &&
+      is_value_of_variable(words[begin].text.location(), words[begin + 1].text.location())) {
+    ++begin;
+  }
   Location where = words[begin].text.location();
   const Location last = words[end - 1].text.location();
   if (!where || where.file != last.file || last.range.begin < where.range.end) return where;

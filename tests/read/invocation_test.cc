@@ -194,4 +194,9 @@ TEST_CASE("an engine behind a variable's program stands where it is used") {
   const std::vector<Invocation> found = find(file);
   REQUIRE(found.size() == 1);
   CHECK(file.position(found[0].where.range.begin).line == 2);
+
+  const SourceFile whole("run.sh", "C=\"vllm serve m\"\n$C\n");
+  const std::vector<Invocation> command = find(whole);
+  REQUIRE(command.size() == 1);
+  CHECK(command[0].where.range.begin == 3);
 }
