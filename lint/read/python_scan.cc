@@ -122,6 +122,7 @@ void PythonScript::scan_statement(size_t begin, size_t end) {
 
 /// Words that bind names in ways of their own.
 void PythonScript::scan_keyword(std::string_view word, size_t behind) {
+  if (headers_ > kMaxHeaders) return;
   const std::string_view text = text_.view();
   const std::string_view header = text.substr(behind, kMaxHeader);
   const size_t line_end = behind + std::min(header.find('\n'), header.size());
@@ -142,6 +143,8 @@ void PythonScript::scan_keyword(std::string_view word, size_t behind) {
 
 /// All names between two places, also those of defaults and annotations: one too many does no harm.
 void PythonScript::rebind(size_t begin, size_t end) {
+  headers_ += std::max(begin, end) - begin;
+  if (headers_ > kMaxHeaders) return;
   for (size_t i = begin; i < end;) {
     const size_t stop = is_name_start(text_[i]) ? name_end(text_.view(), i) : i;
     if (stop > i) rebound_.insert(text_.substr(i, stop - i).str());

@@ -92,7 +92,8 @@ void PythonScript::skip_blanks(Cursor& cursor) const {
 }
 
 NodePtr PythonScript::unknown(size_t begin, size_t end) const {
-  end = std::min(end, text_.view().find('\n', begin));
+  constexpr size_t kMaxShown = 200;  // bytes: long expressions are told by how they begin
+  end = std::min({end, text_.view().substr(0, end).find('\n', begin), begin + kMaxShown});
   while (end > begin && is_python_blank(text_[end - 1])) --end;
   const size_t last = std::max<size_t>(text_.size(), 1) - 1;  // the marks stand on bytes, too
   const uint32_t first_byte = text_.offset(std::min(begin, last));
@@ -299,7 +300,7 @@ NodePtr PythonScript::variable(const std::string& name, const Cursor& cursor) co
     inner.at = bound->second;
     inner.bracketed = true;
   } else if (assigned != assignments_.end() && assigned->second.size() == 1 &&
-             rebound_.count(name) == 0) {
+             headers_ <= kMaxHeaders && rebound_.count(name) == 0) {
     inner.at = assigned->second.front();
     inner.bracketed = false;
   } else {

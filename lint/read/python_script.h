@@ -46,6 +46,8 @@ class PythonScript {
   /// Where the values of keyword arguments called `gpu` stand.
   const std::vector<size_t>& gpus() const { return gpus_; }
   const SourceText& text() const { return text_; }
+  /// Bytes of parameters, targets and imports; where there are more, no name is known.
+  static constexpr size_t kMaxHeaders = 1 << 21;
 
  private:
   struct Cursor {
@@ -91,6 +93,7 @@ class PythonScript {
   // Names that stand for something else somewhere: parameters, targets of loops, imports.
   std::set<std::string, std::less<>> rebound_;
   std::set<std::string, std::less<>> changed_;  // lists and mappings that a statement changes
+  size_t headers_ = 0;                          // bytes that were looked at for such names
   std::vector<PythonAssignment> assigned_;
   std::vector<size_t> environment_;  // behind the bracket of `environ[`, where it is assigned to
   std::vector<size_t> gpus_;
