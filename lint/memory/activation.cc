@@ -18,6 +18,8 @@
 
 #include <algorithm>
 
+#include "lint/memory/round_up.h"
+
 namespace kvbudget::memory {
 namespace {
 
@@ -84,7 +86,7 @@ struct Batch {
         sequences(std::min(settings.max_num_seqs, settings.max_num_batched_tokens)),
         element(layout::bits(settings.dtype) / 8),
         tp(std::max<uint64_t>(settings.tensor_parallel, 1)),
-        vocabulary(mul(ceil_div(model.vocab_size, kVocabularyPadding), kVocabularyPadding)) {
+        vocabulary(round_up(model.vocab_size, kVocabularyPadding)) {
     if (settings.v0_engine && profiles_items(model, settings)) hold_prompts(model, settings);
     hidden = mul(mul(tokens, model.hidden_size), element);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lint/memory/bytes.h"
+#include "lint/memory/round_up.h"
 
 namespace kvbudget::memory {
 namespace {
@@ -81,7 +82,7 @@ uint64_t page_bytes(const CacheSpec& spec, const PlanRules& rules) {
 void align_page(CacheSpec& spec, const PlanRules& rules) {
   if (spec.page_alignment == 0) return;
   const uint64_t unpadded = unpadded_page_bytes(spec, rules);
-  const uint64_t aligned = mul(ceil_div(unpadded, spec.page_alignment), spec.page_alignment);
+  const uint64_t aligned = round_up(unpadded, spec.page_alignment);
   if (aligned != unpadded) spec.padded_page_bytes = aligned;
 }
 

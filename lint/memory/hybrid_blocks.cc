@@ -4,15 +4,12 @@
 #include <numeric>
 
 #include "lint/memory/bytes.h"
+#include "lint/memory/round_up.h"
 
 namespace kvbudget::memory {
 namespace {
 
 bool is_state(const CacheSpec& spec) { return spec.kind == SpecKind::kMamba; }
-
-uint64_t round_up(uint64_t value, uint64_t multiple) {
-  return mul(ceil_div(value, multiple), multiple);
-}
 
 /// Tokens that attention kernels want a block to be a multiple of.
 uint64_t block_multiple(const HybridLayers& layers, bool latent, const PlanRules& rules) {

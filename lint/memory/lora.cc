@@ -6,6 +6,7 @@
 
 #include "lint/memory/bytes.h"
 #include "lint/memory/rank_share.h"
+#include "lint/memory/round_up.h"
 #include "lint/memory/torch_allocator.h"
 
 namespace kvbudget::memory {
@@ -99,7 +100,7 @@ uint64_t Slots::of_head() const {
   constexpr uint64_t kPadding = 256;  // lora_vocab_padding_size
   const uint64_t words = mul(lora_.extra_vocabulary, lora_.slots);
   uint64_t rows = add(model_.vocab_size, words);
-  if (lora_.extra_vocabulary != 0) rows = mul(ceil_div(rows, kPadding), kPadding);
+  if (lora_.extra_vocabulary != 0) rows = round_up(rows, kPadding);
   const uint64_t width = model_.hidden_size;
   const uint64_t added = mul(mul(words, width), layout::bits(settings_.dtype) / 8);
   const uint64_t in_head = model_.tied_embeddings ? 0 : added / tp();

@@ -4,6 +4,7 @@
 
 #include "lint/memory/bytes.h"
 #include "lint/memory/layer_specs.h"
+#include "lint/memory/round_up.h"
 
 namespace kvbudget::memory {
 namespace {
@@ -32,8 +33,7 @@ Dimensions on_rank(const Weight& weight, uint64_t tp) {
     case Split::kColumns:
       return {weight.rows, ceil_div(weight.columns, tp)};
     case Split::kVocabulary:
-      return {ceil_div(mul(ceil_div(weight.rows, kVocabularyPadding), kVocabularyPadding), tp),
-              weight.columns};
+      return {ceil_div(round_up(weight.rows, kVocabularyPadding), tp), weight.columns};
     case Split::kKvHeads: {
       const uint64_t head_dim = std::max<uint64_t>(weight.head_dim, 1);
       const uint64_t heads = std::max<uint64_t>(weight.rows / head_dim / tp, 1);

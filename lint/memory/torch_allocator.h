@@ -7,7 +7,7 @@
 // book 0.055 GiB more than their tensors hold.
 #pragma once
 
-#include "lint/memory/bytes.h"
+#include "lint/memory/round_up.h"
 
 namespace kvbudget::memory {
 
@@ -16,9 +16,9 @@ inline uint64_t torch_allocated(uint64_t tensor_bytes) {
   constexpr uint64_t kOwnSegment = 10 * kMiB;
   constexpr uint64_t kSegmentStep = 2 * kMiB;
   constexpr uint64_t kSplitAbove = 1 * kMiB;
-  const uint64_t size = mul(ceil_div(tensor_bytes, kMinBlock), kMinBlock);
+  const uint64_t size = round_up(tensor_bytes, kMinBlock);
   if (size < kOwnSegment) return size;
-  const uint64_t segment = mul(ceil_div(size, kSegmentStep), kSegmentStep);
+  const uint64_t segment = round_up(size, kSegmentStep);
   return segment - size <= kSplitAbove ? segment : size;
 }
 

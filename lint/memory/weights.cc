@@ -6,6 +6,7 @@
 #include "lint/memory/bytes.h"
 #include "lint/memory/layer_specs.h"
 #include "lint/memory/rank_share.h"
+#include "lint/memory/round_up.h"
 #include "lint/memory/torch_allocator.h"
 
 namespace kvbudget::memory {
@@ -41,16 +42,14 @@ uint64_t scale_bytes(const Dimensions& d, const WeightFormat& format) {
   return ceil_div(mul(groups, uint64_t{format.scale_bits} + format.zero_bits), 8);
 }
 
-uint64_t rounded_up(uint64_t value, uint64_t step) { return mul(ceil_div(value, step), step); }
-
 // A matrix or bias of an expert in whole tiles: gate and up have inner rows, down inner columns.
 Dimensions in_tiles(const Dimensions& d, const Weight& weight, const ExpertTiles& tiles) {
   const bool inner_rows = weight.split == Split::kRows;
   const uint64_t parts = std::max(weight.parts, 1U);
-  const uint64_t rows = inner_rows ? mul(rounded_up(ceil_div(d.rows, parts), tiles.inner), parts)
-                                   : rounded_up(d.rows, tiles.hidden);
+  const uint64_t rows = inner_rows ? mul(round_up(ceil_div(d.rows, parts), tiles.inner), parts)
+                                   : round_up(d.rows, tiles.hidden);
   if (d.columns == 1) return {rows, 1};
-  return {rows, rounded_up(d.columns, inner_rows ? tiles.hidden : tiles.inner)};
+  return {rows, round_up(d.columns, inner_rows ? tiles.hidden : tiles.inner)};
 }
 
 TensorBytes matrix_bytes(const Weight& weight, const Dimensions& d, const EngineSettings& settings,
@@ -63,7 +62,7 @@ TensorBytes matrix_bytes(const Weight& weight, const Dimensions& d, const Engine
   TensorBytes bytes = {element_bytes(whole, format, wide ? ElementType::kFloat32 : settings.dtype),
                        scale_bytes(whole, format), 0};
   if (tiles.scale_rows == 0) return bytes;
-  bytes.rewritten = scale_bytes({rounded_up(whole.rows, tiles.scale_rows), whole.columns}, format);
+  bytes.rewritten = scale_bytes({round_up(whole.rows, tiles.scale_rows), whole.columns}, format);
   if (!tiles.keeps_scales) bytes.scales = 0;
   return bytes;
 }
