@@ -297,8 +297,7 @@ bool Resolver::takes_none_of(std::string_view inputs) {
   const std::string limits = settings_.text("limit-mm-per-prompt");
   while (!inputs.empty()) {
     const size_t comma = std::min(inputs.find(','), inputs.size());
-    const std::optional<std::string> limit = json_member(limits, inputs.substr(0, comma));
-    if (!limit || json_member(*limit, "count").value_or(*limit) != "0") return false;
+    if (item_limit(limits, inputs.substr(0, comma)) != 0) return false;
     inputs.remove_prefix(std::min(comma + 1, inputs.size()));
   }
   return true;
