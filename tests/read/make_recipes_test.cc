@@ -6,12 +6,7 @@ using namespace kvbudget;
 namespace {
 
 std::string read(const char* name, const std::string& text) {
-  const SourceFile file(name, text);
-  std::string result;
-  for (const EngineStart& start : read_file(file).starts) {
-    result += start.kind + " " + start.name + ": " + summary_of(start) + "\n";
-  }
-  return result;
+  return named_summaries_of(SourceFile(name, text));
 }
 
 }  // namespace

@@ -5,15 +5,7 @@ using namespace kvbudget;
 
 namespace {
 
-/// "KIND NAME: WORDS" of each engine.
-std::string read(const std::string& yaml) {
-  const SourceFile file("ci.yml", yaml);
-  std::string text;
-  for (const EngineStart& start : read_file(file).starts) {
-    text += start.kind + " " + start.name + ": " + summary_of(start) + "\n";
-  }
-  return text;
-}
+std::string read(const std::string& yaml) { return named_summaries_of(SourceFile("ci.yml", yaml)); }
 
 }  // namespace
 

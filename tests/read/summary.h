@@ -37,6 +37,14 @@ inline std::string summaries_of(const SourceFile& file) {
   return text;
 }
 
+/// "KIND NAME: WORDS" of each start of a file, a line each.
+inline std::string named_summaries_of(const SourceFile& file) {
+  std::string text;
+  for (const EngineStart& start : read_file(file).starts)
+    text += start.kind + " " + start.name + ": " + summary_of(start) + "\n";
+  return text;
+}
+
 /// Line of a place in its file.
 inline uint32_t line_of(const Location& where) {
   return where.file->position(where.range.begin).line;
