@@ -8,6 +8,7 @@
 #include <string>
 
 #include "lint/read/container.h"
+#include "lint/read/docker_run.h"
 #include "lint/read/readers.h"
 #include "lint/read/shell_reader.h"
 #include "lint/read/text.h"
@@ -15,16 +16,8 @@
 namespace kvbudget {
 namespace {
 
-bool is_any_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
-
-std::string_view file_name(const SourceFile& file) {
-  const std::string_view path = file.path();
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
 bool is_justfile(const SourceFile& file) {
-  const std::string name = lower(file_name(file));
+  const std::string name = lower(base_name(file.path()));
   return name == "justfile" || name == ".justfile" || name.ends_with(".just");
 }
 
@@ -199,7 +192,7 @@ class Recipes {
 }  // namespace
 
 bool is_makefile(const SourceFile& file) {
-  const std::string_view name = file_name(file);
+  const std::string_view name = base_name(file.path());
   return name == "Makefile" || name == "makefile" || name == "GNUmakefile" ||
          name.ends_with(".mk") || is_justfile(file);
 }

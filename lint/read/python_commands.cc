@@ -10,6 +10,7 @@
 
 #include "lint/read/invocation.h"
 #include "lint/read/kubernetes_pod.h"
+#include "lint/read/text.h"
 #include "lint/read/vllm_names.h"
 
 namespace kvbudget {
@@ -18,13 +19,9 @@ namespace {
 constexpr size_t kMaxLists = 100;      // that speak of vLLM, of one script
 constexpr size_t kMaxAdditions = 100;  // statements that add to one
 
-bool is_any_of(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 /// subprocess, asyncio and os.
 bool runs_program(std::string_view name) {
-  return is_any_of(name, {"Popen", "call", "check_call", "check_output", "create_subprocess_exec",
+  return is_one_of(name, {"Popen", "call", "check_call", "check_output", "create_subprocess_exec",
                           "create_subprocess_shell", "run", "system"});
 }
 
@@ -94,7 +91,7 @@ class Commands {
     }
     for (const PythonCall& call : script_.calls()) {
       if (call.object != to.name || call.at < to.at || additions.size() > kMaxAdditions) continue;
-      if (!is_any_of(call.name, {"append", "extend", "insert"})) continue;
+      if (!is_one_of(call.name, {"append", "extend", "insert"})) continue;
       const NodePtr arguments = script_.arguments_of(call);
       const bool plain = arguments != nullptr && arguments->items.size() == 1;
       additions.push_back({call.at, plain ? arguments->items[0] : nullptr, call.name == "append"});

@@ -16,8 +16,6 @@ namespace {
 constexpr size_t kMaxCalls = 20'000;  // larger scripts are no deployments
 constexpr size_t kMaxHeader = 2'048;  // bytes of one list of parameters
 
-bool is_any_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
-
 /// Methods that change the list or mapping they are called on.
 bool changes(std::string_view method) {
   static constexpr std::array<std::string_view, 9> kMethods = {

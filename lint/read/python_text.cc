@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <string>
 
+#include "lint/read/text.h"
+
 namespace kvbudget {
 namespace {
 
 constexpr size_t kMaxExpression = 1 << 16;  // bytes; calls within calls are looked at one by one
-
-bool is_any_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
 
 size_t line_end(std::string_view text, size_t i) {
   return std::min(text.find('\n', i), text.size());

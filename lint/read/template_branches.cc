@@ -6,14 +6,11 @@
 #include <iterator>
 #include <string_view>
 
+#include "lint/read/text.h"
 #include "lint/read/yaml_template.h"
 
 namespace kvbudget {
 namespace {
-
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 /// The blocks of a template, and which of them is the innermost at each place.
 class Blocks {

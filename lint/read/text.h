@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,14 @@ inline std::string upper(std::string_view text) {
   std::string result(text);
   for (char& c : result) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   return result;
+}
+
+inline bool is_any_of(char c, std::string_view set) {
+  return set.find(c) != std::string_view::npos;
+}
+
+inline bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 /// Without `blanks` at both ends.
