@@ -5,6 +5,8 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "lint/read/accelerators.h"
 #include "lint/read/config_keys.h"
@@ -22,17 +24,24 @@ bool is_known_text(const Node& node) {
   return node.is_scalar() && !node.scalar().empty() && !has_placeholder(node.scalar());
 }
 
-constexpr size_t kMaxImages = 20;  // calls that say something of them
+/// Arguments of the calls of a function that says something of an image.
+std::vector<NodePtr> said_of_images(const PythonScript& script, std::string_view function) {
+  constexpr size_t kMaxCalls = 20;
+  std::vector<NodePtr> found;
+  size_t looked_at = 0;
+  for (const PythonCall& call : script.calls()) {
+    if (call.name != function || ++looked_at > kMaxCalls) continue;
+    if (NodePtr arguments = script.arguments_of(call)) found.push_back(std::move(arguments));
+  }
+  return found;
+}
 
 /// Variables of the script itself, and of the image that it builds.
 std::vector<EnvVar> variables_of(const PythonScript& script) {
   std::vector<EnvVar> variables;
-  size_t looked_at = 0;
-  for (const PythonCall& call : script.calls()) {
-    if (call.name != "env" || ++looked_at > kMaxImages) continue;
-    const NodePtr arguments = script.arguments_of(call);
-    if (arguments == nullptr || arguments->items.size() != 1) continue;
-    if (arguments->items[0]->is_mapping()) add_variables(arguments->items[0].get(), variables);
+  for (const NodePtr& arguments : said_of_images(script, "env")) {
+    if (arguments->items.size() != 1 || !arguments->items[0]->is_mapping()) continue;
+    add_variables(arguments->items[0].get(), variables);
   }
   for (EnvVar& variable : script.environment_set()) variables.push_back(std::move(variable));
   return variables;
@@ -63,11 +72,8 @@ GpuRequest gpu_of(const PythonScript& script) {
 /// The image of vLLM that the script's containers start from, if there is one only.
 std::optional<SourceText> image_of(const PythonScript& script) {
   std::optional<SourceText> image;
-  size_t looked_at = 0;
-  for (const PythonCall& call : script.calls()) {
-    if (call.name != "from_registry" || ++looked_at > kMaxImages) continue;
-    const NodePtr arguments = script.arguments_of(call);
-    if (arguments == nullptr || arguments->items.empty()) continue;
+  for (const NodePtr& arguments : said_of_images(script, "from_registry")) {
+    if (arguments->items.empty()) continue;
     const Node& name = *arguments->items[0];
     if (!is_known_text(name) || image_kind(name.scalar()) == ImageKind::kOther) continue;
     if (image) return std::nullopt;
@@ -91,8 +97,9 @@ void read_python_script(const SourceFile& file, FileContents& out) {
   base.kind = "python";
   base.name = "script";
   base.version = pinned_vllm(text);
-  base.env = variables_of(PythonScript(text, {}));
-  const PythonScript script(text, base.env);
+  PythonScript script(text);
+  base.env = variables_of(script);
+  script.see(base.env);
   base.gpu = gpu_of(script);
   base.image = image_of(script);
   add_python_engines(script, base, out);

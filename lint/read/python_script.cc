@@ -11,6 +11,7 @@
 #include "lint/read/kubernetes_pod.h"
 #include "lint/read/python_text.h"
 #include "lint/read/shell_reader.h"
+#include "lint/read/text.h"
 
 namespace kvbudget {
 namespace {
@@ -20,8 +21,6 @@ constexpr size_t kMaxSteps = 100'000;  // values looked at for one call
 constexpr size_t kMaxVariables = 500;  // of the environment
 constexpr size_t kBytesOfStep = 64;
 constexpr size_t kMaxScript = 1 << 20;  // bytes
-
-bool is_any_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
 
 /// `int(x)` and its like hand a plain value on.
 bool converts(std::string_view name) { return name == "int" || name == "float" || name == "str"; }
@@ -48,9 +47,12 @@ NodePtr scalar(SourceText text, Node::Style style) {
 
 }  // namespace
 
-PythonScript::PythonScript(const SourceText& text, const std::vector<EnvVar>& env) : text_(text) {
-  for (const EnvVar& variable : env) env_[variable.name.str()] = &variable;
+PythonScript::PythonScript(const SourceText& text) : text_(text) {
   if (text_.size() <= kMaxScript) scan();
+}
+
+void PythonScript::see(const std::vector<EnvVar>& env) {
+  for (const EnvVar& variable : env) env_[variable.name.str()] = &variable;
 }
 
 NodePtr PythonScript::arguments_of(const PythonCall& call) const {

@@ -30,8 +30,10 @@ struct PythonAssignment {
 
 class PythonScript {
  public:
-  /// `env` holds the variables that the script can see; it must outlive this.
-  PythonScript(const SourceText& text, const std::vector<EnvVar>& env);
+  explicit PythonScript(const SourceText& text);
+
+  /// From here on the script can see the variables of `env`, which must outlive this.
+  void see(const std::vector<EnvVar>& env);
 
   const std::vector<PythonCall>& calls() const { return calls_; }
   const std::vector<PythonAssignment>& assignments() const { return assigned_; }

@@ -59,7 +59,9 @@ const Node* find_script(const YamlFile& yaml, std::string_view name) {
 
 void add_script(const SourceText& text, EngineStart base, FileContents& out) {
   base.joins_ray_cluster = true;
-  add_python_engines(PythonScript(text, base.env), base, out);
+  PythonScript script(text);
+  script.see(base.env);
+  add_python_engines(script, base, out);
 }
 
 /// `module:variable` is what a script of the manifest makes, when that has one.

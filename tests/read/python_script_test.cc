@@ -26,7 +26,8 @@ std::string argument(const std::string& before, const std::string& expression) {
       {SourceText("SET"), SourceText("value"), true},
       {SourceText("SECRET"), SourceText(), false},
   };
-  const PythonScript script(text, env);
+  PythonScript script(text);
+  script.see(env);
   for (const PythonCall& call : script.calls()) {
     if (call.name != "LLM") continue;
     const NodePtr arguments = script.arguments_of(call);
